@@ -1,0 +1,56 @@
+package vpn
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// Exposure is a target made reachable under a virtual IP of the gateway: one of
+// our services for the peers (exposure), or one of a peer's for us (reverse
+// exposure).
+type Exposure struct {
+	Name      string     `json:"name"`
+	VirtualIP netip.Addr `json:"virtualIP,omitempty"` // pinned; zero: allocate
+	Target    Target     `json:"target"`
+}
+
+// Target is where an exposure leads: exactly one of Host and Address, and for a
+// reverse exposure always an Address.
+type Target struct {
+	Host     string      `json:"host,omitempty"` // resolved by the agent, never by the planner
+	Address  netip.Addr  `json:"address,omitempty"`
+	Protocol string      `json:"protocol,omitempty"` // tcp or udp; meaningful only with Ports
+	Ports    []PortRange `json:"ports,omitempty"`    // sorted, disjoint; empty: every protocol and port
+}
+
+// PortRange is an inclusive range of ports.
+type PortRange struct {
+	From uint16 `json:"from"`
+	To   uint16 `json:"to"`
+}
+
+// String writes one port as 443 and a range as 30000-30100.
+func (r PortRange) String() string {
+	if r.From == r.To {
+		return fmt.Sprint(r.From)
+	}
+	return fmt.Sprintf("%d-%d", r.From, r.To)
+}
+
+// Link is a ClusterLink: a service cluster joined to the transit network.
+type Link struct {
+	Owner           Owner             `json:"owner"`
+	Position        string            `json:"position,omitempty"`
+	Router          string            `json:"router"`                    // the service cluster's, name or ID
+	CIDR            netip.Prefix      `json:"cidr"`                      // the service cluster's
+	TransitIP       netip.Addr        `json:"transitIP,omitempty"`       // pinned; zero: scan
+	Credentials     NamespacedRef     `json:"credentials,omitzero"`      // set: a cross-tenant link
+	CustomerProject string            `json:"customerProject,omitempty"` // OpenStack project ID
+	Annotations     map[string]string `json:"annotations,omitempty"`
+}
+
+// NamespacedRef names a Secret in a namespace.
+type NamespacedRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
