@@ -33,11 +33,11 @@ type Estate struct {
 
 // OpenStack says which cloud to use and where things live in it.
 type OpenStack struct {
-	Cloud          string     `json:"cloud,omitempty"`       // entry of clouds.yaml
-	Network        string     `json:"network"`               // name or ID
-	Router         string     `json:"router"`                // name or ID
-	FloatingIPPool string     `json:"floatingIPPool"`        // name or ID
-	LockAddress    netip.Addr `json:"lockAddress,omitempty"` // zero: the last host of the transit subnet
+	Cloud          string     `json:"cloud,omitempty"`      // entry of clouds.yaml
+	Network        string     `json:"network"`              // name or ID
+	Router         string     `json:"router"`               // name or ID
+	FloatingIPPool string     `json:"floatingIPPool"`       // name or ID
+	LockAddress    netip.Addr `json:"lockAddress,omitzero"` // zero: the last host of the transit subnet
 }
 
 // Kubernetes says where the Kubernetes side goes.

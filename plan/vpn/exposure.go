@@ -10,7 +10,7 @@ import (
 // exposure).
 type Exposure struct {
 	Name      string     `json:"name"`
-	VirtualIP netip.Addr `json:"virtualIP,omitempty"` // pinned; zero: allocate
+	VirtualIP netip.Addr `json:"virtualIP,omitzero"` // pinned; zero: allocate
 	Target    Target     `json:"target"`
 }
 
@@ -18,7 +18,7 @@ type Exposure struct {
 // reverse exposure always an Address.
 type Target struct {
 	Host     string      `json:"host,omitempty"` // resolved by the agent, never by the planner
-	Address  netip.Addr  `json:"address,omitempty"`
+	Address  netip.Addr  `json:"address,omitzero"`
 	Protocol string      `json:"protocol,omitempty"` // tcp or udp; meaningful only with Ports
 	Ports    []PortRange `json:"ports,omitempty"`    // sorted, disjoint; empty: every protocol and port
 }
@@ -43,7 +43,7 @@ type Link struct {
 	Position        string            `json:"position,omitempty"`
 	Router          string            `json:"router"`                    // the service cluster's, name or ID
 	CIDR            netip.Prefix      `json:"cidr"`                      // the service cluster's
-	TransitIP       netip.Addr        `json:"transitIP,omitempty"`       // pinned; zero: scan
+	TransitIP       netip.Addr        `json:"transitIP,omitzero"`        // pinned; zero: scan
 	Credentials     NamespacedRef     `json:"credentials,omitzero"`      // set: a cross-tenant link
 	CustomerProject string            `json:"customerProject,omitempty"` // OpenStack project ID
 	Annotations     map[string]string `json:"annotations,omitempty"`

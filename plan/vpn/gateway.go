@@ -21,8 +21,8 @@ type Gateway struct {
 	Protocol Protocol `json:"protocol"`
 
 	FloatingIPPool string       `json:"floatingIPPool,omitempty"` // empty: the estate's
-	FloatingIP     netip.Addr   `json:"floatingIP,omitempty"`     // pinned: the customer's, never tagged, never released; zero: allocate
-	ServiceCIDR    netip.Prefix `json:"serviceCIDR,omitempty"`    // pinned /24; zero: allocate
+	FloatingIP     netip.Addr   `json:"floatingIP,omitzero"`      // pinned: the customer's, never tagged, never released; zero: allocate
+	ServiceCIDR    netip.Prefix `json:"serviceCIDR,omitzero"`     // pinned /24; zero: allocate
 
 	Exposures        []Exposure `json:"exposures,omitempty"`        // sorted by name
 	ReverseExposures []Exposure `json:"reverseExposures,omitempty"` // sorted by name
@@ -64,8 +64,8 @@ type IKE struct {
 type Interface struct {
 	ListenPort      int          `json:"listenPort"`
 	PrivateKey      SecretRef    `json:"privateKey"`
-	GeneratedKey    bool         `json:"generatedKey,omitempty"`    // the manifest names no Secret: <name>-wg-key, key privateKey
-	RoadWarriorCIDR netip.Prefix `json:"roadWarriorCIDR,omitempty"` // zero: the top /26 of the service CIDR
+	GeneratedKey    bool         `json:"generatedKey,omitempty"`   // the manifest names no Secret: <name>-wg-key, key privateKey
+	RoadWarriorCIDR netip.Prefix `json:"roadWarriorCIDR,omitzero"` // zero: the top /26 of the service CIDR
 }
 
 // SecretRef names one key of a Secret in the gateway's namespace. The value is

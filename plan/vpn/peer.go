@@ -23,8 +23,8 @@ type Peer struct {
 	Subnets []netip.Prefix `json:"subnets,omitempty"` // behind the peer, sorted, canonical; empty for a road warrior
 
 	// IPsec
-	Address      netip.Addr    `json:"address,omitempty"` // the peer's public address
-	ID           string        `json:"id,omitempty"`      // its IKE identity
+	Address      netip.Addr    `json:"address,omitzero"` // the peer's public address
+	ID           string        `json:"id,omitempty"`     // its IKE identity
 	ESPProposals []string      `json:"espProposals,omitempty"`
 	ESPLifetime  time.Duration `json:"espLifetime,omitempty"`
 	PSK          SecretRef     `json:"psk,omitzero"`
@@ -34,7 +34,7 @@ type Peer struct {
 	PublicKey    string     `json:"publicKey,omitempty"`
 	Endpoint     string     `json:"endpoint,omitempty"` // host:port, empty when the peer speaks first
 	RoadWarrior  bool       `json:"roadWarrior,omitempty"`
-	TunnelIP     netip.Addr `json:"tunnelIP,omitempty"` // pinned road-warrior address; zero: allocate
+	TunnelIP     netip.Addr `json:"tunnelIP,omitzero"` // pinned road-warrior address; zero: allocate
 	PresharedKey SecretRef  `json:"presharedKey,omitzero"`
 	Keepalive    int        `json:"keepalive,omitempty"` // seconds, 0 = off
 

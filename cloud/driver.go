@@ -1,0 +1,55 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Driver observes and changes one system.
+type Driver interface {
+	// Observe reads all that belongs to the estate with a fixed handful of list
+	// calls. A list that failed or ended early is an error, never less.
+	Observe(ctx context.Context, e vpn.Estate, s Scope) (*Observation, error)
+
+	// Apply carries out one change and waits until it is in force. It reads the
+	// object just before and returns an error that wraps ErrConflict when the
+	// object is no longer as the plan saw it, or is somebody else's. Applying a
+	// change a second time, after the process ended at any moment of the first,
+	// has the same result as applying it once. It is called from several
+	// goroutines, for one owner from one at a time.
+	Apply(ctx context.Context, c plan.Change) (resource.GatewayFacts, error)
+
+	// Handles tells whether a kind of resource is this driver's.
+	Handles(k resource.Kind) bool
+}
+
+// Scope widens what Observe reads.
+type Scope struct {
+	// Leftovers adds the project's untagged look-alikes, so that a cut-off create
+	// whose manifest has gone is found too (--prune, doctor).
+	Leftovers bool
+}
+
+// Observation is what a driver saw. Observations of several drivers are merged.
+type Observation struct {
+	Graph   resource.Graph // what is ours
+	Ledgers []alloc.Ledger // of this estate, sorted by owner
+	Claims  []alloc.Claim  // ranges taken by others: other estates' ledgers, routes
+	Facts   resource.Facts
+	// Problems are findings that make a gateway's change impossible, such as two
+	// objects of one owner or tags that another hand removed. Keyed by owner.
+	Problems []plan.Refusal
+	Notices  []plan.Notice
+}
+
+// ErrConflict: the object is no longer as it was planned, or belongs to
+// somebody else. Nothing was changed.
+var ErrConflict = errors.New("conflict")
+
+// ErrQuota: the project's quota is exhausted; trying again does not help.
+var ErrQuota = errors.New("quota exceeded")

@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Version is the version of the plan's JSON schema.
+const Version = "vpnctl.bnerd.net/plan/v1"
+
+// Plan is what would be done, in a fixed order.
+type Plan struct {
+	Version string   `json:"version"`
+	Estate  string   `json:"estate"`
+	Owners  []Owner  `json:"owners"`  // every gateway that was read or found, sorted
+	Changes []Change `json:"changes"` // in an order that satisfies every Needs
+
+	Kept     []Kept    `json:"kept,omitempty"`     // what belongs to others and stays
+	Notices  []Notice  `json:"notices,omitempty"`  // worth knowing, no change
+	Refusals []Refusal `json:"refusals,omitempty"` // what must not be done: plan and apply fail
+	Access   []Access  `json:"access,omitempty"`   // every peer × exposure whose reachability is known
+
+	Options Options     `json:"options"`
+	Input   *vpn.Estate `json:"input,omitempty"` // saved plans: the normalised estate they were made from
+}
+
+// Options are what the user chose and the plan depends on.
+type Options struct {
+	Gateways   []string      `json:"gateways,omitempty"` // namespace/name; empty: all
+	Only       string        `json:"only,omitempty"`     // cloud or kubernetes; empty: both
+	Prune      bool          `json:"prune,omitempty"`
+	MaxDeletes int           `json:"maxDeletes,omitempty"`
+	AllowEmpty bool          `json:"allowEmpty,omitempty"`
+	PodsGone   bool          `json:"podsGone,omitempty"`
+	Hold       time.Duration `json:"hold,omitempty"`
+}
+
+// Owner is one gateway's line in the plan.
+type Owner struct {
+	Owner    vpn.Owner    `json:"owner"`
+	Protocol vpn.Protocol `json:"protocol,omitempty"`
+	Peers    []string     `json:"peers,omitempty"`
+	New      bool         `json:"new,omitempty"`      // nothing of it exists yet
+	Gone     bool         `json:"gone,omitempty"`     // its manifest is gone
+	Excluded bool         `json:"excluded,omitempty"` // not selected by Options.Gateways
+}
+
+// Action is what is done to a resource.
+type Action string
+
+// The actions.
+const (
+	Create  Action = "create"
+	Update  Action = "update"
+	Replace Action = "replace"
+	Adopt   Action = "adopt"
+	Release Action = "release" // a customer's floating IP is disassociated and stays
+	Delete  Action = "delete"
+)
+
+// Sign is the mark that a text plan shows.
+func (a Action) Sign() string {
+	return map[Action]string{Create: "+", Update: "~", Replace: "±", Adopt: ">", Release: "<", Delete: "-"}[a]
+}
+
+// Change is one step.
+type Change struct {
+	ID     resource.ID        `json:"id"`
+	Owner  vpn.Owner          `json:"owner,omitzero"` // zero: the estate itself
+	Action Action             `json:"action"`
+	Before *resource.Resource `json:"before,omitempty"`
+	After  *resource.Resource `json:"after,omitempty"`
+
+	Attributes  []Attribute   `json:"attributes,omitempty"` // what differs, for people
+	Reason      string        `json:"reason"`               // in words
+	Drift       bool          `json:"drift,omitempty"`      // live moved; false: the manifests moved
+	Proof       string        `json:"proof,omitempty"`      // of ownership, on every delete, release and replace
+	Needs       []resource.ID `json:"needs,omitempty"`      // changes of this plan that come first, sorted
+	Impact      Impact        `json:"impact"`
+	Interrupts  []string      `json:"interrupts,omitempty"`  // peers whose tunnel this interrupts, sorted
+	Customers   []string      `json:"customers,omitempty"`   // peers whose side must change its configuration, sorted
+	Consequence string        `json:"consequence,omitempty"` // in words, beside the impact
+	Held        string        `json:"held,omitempty"`        // why it is not done yet; a held change is not executed
+}
+
+// Attribute is one difference. Before and After are lines; a create has no
+// Before, a delete no After.
+type Attribute struct {
+	Name   string `json:"name"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Diff   string `json:"diff,omitempty"` // for texts: unified, instead of Before and After
+}
+
+// Kept is something of another hand that a change leaves in place.
+type Kept struct {
+	ID    resource.ID `json:"id"`
+	Owner vpn.Owner   `json:"owner,omitzero"`
+	What  string      `json:"what"` // "allowed address pair 10.9.9.9/32"
+	Why   string      `json:"why"`
+}
+
+// Notice is a sentence that is no change.
+type Notice struct {
+	Owner   vpn.Owner `json:"owner,omitzero"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint,omitempty"`
+}
+
+// Refusal is something that the manifests ask for and that must not be done.
+type Refusal struct {
+	Owner   vpn.Owner   `json:"owner,omitzero"`
+	ID      resource.ID `json:"id,omitzero"`
+	Message string      `json:"message"`
+	Hint    string      `json:"hint,omitempty"`
+}
+
+// Access is one cell of the reachability table.
+type Access struct {
+	Gateway  vpn.Owner `json:"gateway"`
+	Peer     string    `json:"peer"`
+	Exposure string    `json:"exposure"`
+	Reverse  bool      `json:"reverse,omitempty"` // from our side to the peer's
+	Before   *bool     `json:"before"`            // nil: not known, or not there
+	After    *bool     `json:"after"`
+	Note     string    `json:"note,omitempty"` // how to get back what closes
+}
+
+// Pending are the changes that would be executed: all but the held ones.
+func (p Plan) Pending() []Change {
+	var pending []Change
+	for _, c := range p.Changes {
+		if c.Held == "" {
+			pending = append(pending, c)
+		}
+	}
+	return pending
+}

@@ -1,0 +1,64 @@
+package resource
+
+import (
+	"cmp"
+	"net/netip"
+)
+
+// Facts are what only the outside knows and rendering needs.
+type Facts struct {
+	NetworkID     string       `json:"networkID"`     // the transit network
+	Subnet        netip.Prefix `json:"subnet"`        // its IPv4 subnet
+	SubnetGateway netip.Addr   `json:"subnetGateway"` // the subnet's gateway_ip
+	RouterID      string       `json:"routerID"`      // the gateway cluster's router
+	Nodes         []Node       `json:"nodes"`         // every node that was seen, sorted by name
+
+	Gateways map[string]GatewayFacts `json:"gateways"` // by owner text
+}
+
+// Node is a node as the cluster, or the estate file, describes it.
+type Node struct {
+	Name     string `json:"name"`
+	ServerID string `json:"serverID,omitempty"` // empty with Problem set
+	Ready    bool   `json:"ready"`              // Ready, schedulable and not control plane
+	Problem  string `json:"problem,omitempty"`  // why it can't be used, in words
+}
+
+// GatewayFacts are what is known of one gateway from outside. Zero means: not
+// there yet.
+type GatewayFacts struct {
+	FloatingIP  netip.Addr `json:"floatingIP,omitzero"`
+	PortID      string     `json:"portID,omitempty"`
+	PortAddress netip.Addr `json:"portAddress,omitzero"`
+	MAC         string     `json:"mac,omitempty"`      // lower case, colons
+	ServerID    string     `json:"serverID,omitempty"` // the server that the port is attached to
+}
+
+// Gateway is what is known of an owner's gateway.
+func (f Facts) Gateway(owner string) GatewayFacts { return f.Gateways[owner] }
+
+// Learn returns the facts with those of one gateway completed by news; what the
+// news leave zero stays as it was. The receiver is not changed.
+func (f Facts) Learn(owner string, news GatewayFacts) Facts {
+	known := make(map[string]GatewayFacts, len(f.Gateways)+1)
+	for k, v := range f.Gateways {
+		known[k] = v
+	}
+	old := known[owner]
+	known[owner] = GatewayFacts{
+		FloatingIP:  firstAddr(news.FloatingIP, old.FloatingIP),
+		PortID:      cmp.Or(news.PortID, old.PortID),
+		PortAddress: firstAddr(news.PortAddress, old.PortAddress),
+		MAC:         cmp.Or(news.MAC, old.MAC),
+		ServerID:    cmp.Or(news.ServerID, old.ServerID),
+	}
+	f.Gateways = known
+	return f
+}
+
+func firstAddr(a, b netip.Addr) netip.Addr {
+	if a.IsValid() {
+		return a
+	}
+	return b
+}

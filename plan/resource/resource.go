@@ -1,0 +1,111 @@
+package resource
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Unknown stands wherever a value exists only after a create.
+const Unknown = "(known after apply)"
+
+// Resource is one thing, desired or observed. Exactly one of the bodies is set,
+// the one that ID.Kind names.
+type Resource struct {
+	ID    ID     `json:"id"`
+	Owner string `json:"owner,omitempty"` // the owning manifest, vpn.Owner as text; empty: the estate itself
+	Needs []ID   `json:"needs,omitempty"` // desired side: what must be in place first; sorted
+
+	// Observed side only.
+	Ref   string `json:"ref,omitempty"`   // the provider's own ID, or the file's path
+	Proof string `json:"proof,omitempty"` // why it is ours: "tag owner=VPNGateway/acme/dc1"
+
+	SecurityGroup *SecurityGroup `json:"securityGroup,omitempty"`
+	Port          *Port          `json:"port,omitempty"`
+	FloatingIP    *FloatingIP    `json:"floatingIP,omitempty"`
+	Route         *Route         `json:"route,omitempty"`
+	Applied       *Applied       `json:"applied,omitempty"`
+	Object        *Object        `json:"object,omitempty"`
+}
+
+// Entry is one name and value of a ledger, without the tags' prefix.
+type Entry struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// SecurityGroup is a gateway's group: its rules, and on its tags the ledger of
+// what was allocated.
+type SecurityGroup struct {
+	Ledger []Entry `json:"ledger"` // sorted by name; see alloc.Ledger.Entries
+	Rules  []Rule  `json:"rules"`  // ours, sorted, canonical
+	// Draining is set on a group whose Kubernetes side was removed: the moment
+	// from which the cloud side waits to be removed. Zero on a living gateway.
+	Draining time.Time `json:"draining,omitzero"`
+
+	Foreign []Rule `json:"foreign,omitempty"` // observed: rules that another hand added, kept
+}
+
+// Rule is one rule in canonical form: the same traffic has the same Rule.
+type Rule struct {
+	Direction string       `json:"direction"`          // ingress or egress
+	Ether     string       `json:"ether"`              // IPv4 or IPv6
+	Protocol  string       `json:"protocol,omitempty"` // lower-case name; empty: any
+	From      int          `json:"from,omitempty"`     // first port; 0 with To 0: any
+	To        int          `json:"to,omitempty"`
+	Remote    netip.Prefix `json:"remote,omitzero"` // canonical; zero: anywhere
+	Why       string       `json:"why,omitempty"`   // in words: "peer plant1"; not part of equality
+}
+
+// Port is the gateway pod's second interface.
+type Port struct {
+	Network string         `json:"network"`         // network ID
+	Address string         `json:"address"`         // fixed IP, or Unknown
+	Node    string         `json:"node"`            // node whose server holds it; empty: detached
+	Server  string         `json:"server"`          // that server's ID; empty: detached
+	Pairs   []netip.Prefix `json:"pairs,omitempty"` // allowed address pairs that are ours, sorted
+
+	Foreign []string `json:"foreign,omitempty"` // observed: pairs that another hand added, kept
+	Groups  []string `json:"groups,omitempty"`  // observed: security group IDs; desired: empty, it is always the gateway's own
+	Misfit  string   `json:"misfit,omitempty"`  // observed: what is wrong with the groups, in words; empty: they fit
+}
+
+// FloatingIP is the gateway's public address.
+type FloatingIP struct {
+	Pool    string `json:"pool,omitempty"`   // external network, name or ID as written; not compared: another pool changes nothing
+	Address string `json:"address"`          // or Unknown
+	Pinned  bool   `json:"pinned,omitempty"` // the customer's: associated and disassociated, never tagged or released
+	Port    ID     `json:"port,omitzero"`    // the port resource it leads to; zero: free
+	Holder  string `json:"holder,omitempty"` // observed, in words: who else holds it: `port "lb-frontend" (not ours)`
+}
+
+// Route is one static route on a router.
+type Route struct {
+	Router      string       `json:"router"`     // router ID
+	RouterName  string       `json:"routerName"` // for people
+	Destination netip.Prefix `json:"destination"`
+	NextHop     string       `json:"nextHop"`           // address, or Unknown
+	Foreign     []string     `json:"foreign,omitempty"` // observed: next hops of the same destination that are not ours
+}
+
+// Applied is the record, on the ledger, of the desired state that was reached.
+type Applied struct {
+	Hash string `json:"hash"`
+}
+
+// Object is a Kubernetes object, or a file of the tree that is none (a
+// kustomization).
+type Object struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Namespace  string   `json:"namespace,omitempty"`
+	Name       string   `json:"name"`
+	Path       string   `json:"path"`              // slash-separated, below the output directory
+	Content    string   `json:"content"`           // YAML as it is written; Unknown where a value is not there yet
+	Unknown    []string `json:"unknown,omitempty"` // desired: which facts are missing from Content
+}
+
+// SortRules brings rules into their canonical order.
+func SortRules(rules []Rule) {
+	slices.SortFunc(rules, Rule.Compare)
+}
