@@ -1,0 +1,25 @@
+package v1alpha1
+
+// Condition types of a ClusterLink that gateways don't have. The last three
+// appear only on a link into a customer's project.
+const (
+	ConditionLegAttached             = "LegAttached"
+	ConditionRouteInstalled          = "RouteInstalled"
+	ConditionReverseRoutesInstalled  = "ReverseRoutesInstalled"
+	ConditionTenantIsolationAttested = "TenantIsolationAttested"
+	ConditionCredentialsResolved     = "CredentialsResolved"
+	ConditionTransitNetworkShared    = "TransitNetworkShared"
+)
+
+// Reasons of a ClusterLink's conditions.
+const (
+	ReasonRouterResolve              = "RouterResolveFailed"
+	ReasonTransitLegPort             = "EnsureTransitLegPortFailed"
+	ReasonRouterHasPort              = "EnsureRouterHasPortFailed"
+	ReasonTransitIPMismatch          = "TransitIPMismatch"
+	ReasonGatewayRouterNotConfigured = "GatewayRouterNotConfigured"
+	ReasonReverseRoutes              = "EnsureReverseRoutesFailed"
+	ReasonSecretName                 = "SecretNameNotAllowed"
+	ReasonCredentialsProject         = "CredentialsProjectMismatch"
+	ReasonCredentialsAreOperators    = "CredentialsAreOperatorProject"
+)

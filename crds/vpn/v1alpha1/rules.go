@@ -1,0 +1,58 @@
+package v1alpha1
+
+// Patterns of the wire format. The markers on the types repeat them, because a
+// marker can't name a constant; a test holds both to the same text. Group
+// ipsec.bnerd.net uses the types of this package, so it obeys the same rules.
+const (
+	// LabelPattern is a DNS label: it becomes a connection name, a rule
+	// comment and, for objects, part of a Kubernetes name.
+	LabelPattern = `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
+	// LifetimePattern is a whole number of seconds, minutes or hours. It goes
+	// unquoted into swanctl.conf.
+	LifetimePattern = `^[0-9]+[smh]$`
+	// IdentityPattern covers FQDN, address and e-mail identities and leaves no
+	// room for white space, braces or quotes.
+	IdentityPattern = `^[A-Za-z0-9.@:_-]+$`
+	// KeyPattern is 32 bytes in canonical base64: the last digit before the
+	// padding carries two bits that must be zero.
+	KeyPattern = `^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$`
+	// AddressPattern is a dotted IPv4 address, or nothing.
+	AddressPattern = `^$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])$`
+	// CIDRPattern is an IPv4 network in CIDR form; host bits may be set.
+	CIDRPattern = `^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])/(3[0-2]|[12]?[0-9])$`
+	// ServiceCIDRPattern is a canonical IPv4 /24, or nothing.
+	ServiceCIDRPattern = `^$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}0/24$`
+	// AutoAddressPattern is an IPv4 address, "auto", or nothing.
+	AutoAddressPattern = `^$|^auto$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])$`
+	// HostPattern is an RFC 1123 host name, or nothing.
+	HostPattern = `^$|^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`
+	// EndpointPattern is host:port without white space, or nothing.
+	EndpointPattern = `^$|^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[0-9]{1,5}$`
+	// PortRangePattern is first-last.
+	PortRangePattern = `^[0-9]{1,5}-[0-9]{1,5}$`
+	// SecretNamePattern is a DNS subdomain, the name of a Secret.
+	SecretNamePattern = `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`
+	// SecretKeyPattern is a key within a Secret.
+	SecretKeyPattern = `^[-._a-zA-Z0-9]{1,253}$`
+)
+
+// Limits of the wire format, as far as they are not a matter of taste.
+const (
+	// MaxExposures and MaxReverseExposures are the sizes of the two ranges
+	// that virtual IPs come from, .10 to .199 and .200 to .254.
+	MaxExposures        = 190
+	MaxReverseExposures = 55
+	// DefaultListenPort is where WireGuard listens when nothing is said.
+	DefaultListenPort = 51820
+)
+
+// ApprovedProposals returns the crypto proposals that a gateway may use, for
+// IKE and for ESP, in the order in which they are offered to a reader.
+func ApprovedProposals() []Proposal {
+	return []Proposal{
+		"aes256-sha256-ecp256",
+		"aes256-sha512-ecp384",
+		"aes256gcm16-prfsha384-ecp384",
+		"aes256gcm16-prfsha256-ecp256",
+	}
+}

@@ -1,0 +1,76 @@
+package v1alpha1
+
+// Label is a name of at most 63 lower-case letters, digits and hyphens.
+//
+// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
+// +kubebuilder:validation:MaxLength=63
+type Label string
+
+// Proposal is a crypto proposal from the approved list.
+//
+// +kubebuilder:validation:Enum=aes256-sha256-ecp256;aes256-sha512-ecp384;aes256gcm16-prfsha384-ecp384;aes256gcm16-prfsha256-ecp256
+type Proposal string
+
+// Lifetime is a whole number followed by s, m or h, such as 86400s.
+//
+// +kubebuilder:validation:Pattern=`^[0-9]+[smh]$`
+// +kubebuilder:validation:MaxLength=12
+type Lifetime string
+
+// Identity is an IKE identity: FQDN, address or e-mail style, without white
+// space or braces.
+//
+// +kubebuilder:validation:Pattern=`^[A-Za-z0-9.@:_-]+$`
+// +kubebuilder:validation:MaxLength=253
+type Identity string
+
+// Address is an IPv4 address in dotted form.
+//
+// +kubebuilder:validation:Pattern=`^$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])$`
+// +kubebuilder:validation:MaxLength=15
+type Address string
+
+// AutoAddress is an IPv4 address, or auto to have one assigned.
+//
+// +kubebuilder:validation:Pattern=`^$|^auto$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])$`
+// +kubebuilder:validation:MaxLength=15
+type AutoAddress string
+
+// CIDR is an IPv4 network such as 192.168.10.0/24.
+//
+// +kubebuilder:validation:Pattern=`^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])/(3[0-2]|[12]?[0-9])$`
+// +kubebuilder:validation:MaxLength=18
+type CIDR string
+
+// ServiceCIDR is an IPv4 /24 without host bits, such as 100.64.3.0/24.
+//
+// +kubebuilder:validation:Pattern=`^$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}0/24$`
+// +kubebuilder:validation:MaxLength=18
+type ServiceCIDR string
+
+// SecretKeyRef names one key of a Secret in the object's own namespace.
+type SecretKeyRef struct {
+	// Name of the Secret.
+	//
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Key within the Secret.
+	//
+	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]{1,253}$`
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+}
+
+// Endpoint says which public address a gateway answers on.
+type Endpoint struct {
+	// FloatingIPPool is the external network, by ID or by name, that a floating
+	// IP is allocated from. Default: the pool that the Estate names. A change
+	// after creation has no effect.
+	//
+	// +kubebuilder:validation:MaxLength=255
+	FloatingIPPool string `json:"floatingIPPool,omitempty"`
+	// FloatingIP pins an existing floating IP of the project instead of
+	// allocating one. It stays the customer's: never tagged, never released.
+	FloatingIP Address `json:"floatingIP,omitempty"`
+}
