@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"net/netip"
 
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
@@ -40,11 +41,21 @@ type Observation struct {
 	Graph   resource.Graph // what is ours
 	Ledgers []alloc.Ledger // of this estate, sorted by owner
 	Claims  []alloc.Claim  // ranges taken by others: other estates' ledgers, routes
+	Pins    []Pin          // every floating IP that a manifest or a ledger names, sorted by address
 	Facts   resource.Facts
 	// Problems are findings that make a gateway's change impossible, such as two
 	// objects of one owner or tags that another hand removed. Keyed by owner.
 	Problems []plan.Refusal
 	Notices  []plan.Notice
+}
+
+// Pin is a customer's floating IP as it was found.
+type Pin struct {
+	Address netip.Addr
+	Ref     string // its ID
+	Owner   string // the owner (text) whose port it leads to, when that is a gateway of this estate
+	Holder  string // in words, who else holds it: `port "lb-frontend"`; empty: free or Owner's
+	Tagged  bool   // it carries our tags: it is an address that vpnctl allocated
 }
 
 // ErrConflict: the object is no longer as it was planned, or belongs to

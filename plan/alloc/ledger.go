@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -55,13 +54,4 @@ func (l Ledger) address(octet byte) netip.Addr {
 type Claim struct {
 	Prefix netip.Prefix `json:"prefix"`
 	By     string       `json:"by"` // in words
-}
-
-// Nodes is how full every node is.
-type Nodes []NodeLoad
-
-// NodeLoad is a node and the gateways whose ports it holds.
-type NodeLoad struct {
-	resource.Node
-	Gateways []string `json:"gateways"` // owners, as text
 }

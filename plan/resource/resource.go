@@ -85,6 +85,7 @@ type Route struct {
 	RouterName  string       `json:"routerName"` // for people
 	Destination netip.Prefix `json:"destination"`
 	NextHop     string       `json:"nextHop"`           // address, or Unknown
+	Stale       []string     `json:"stale,omitempty"`   // observed: further next hops of the same destination that are ours and held by no port of ours any more
 	Foreign     []string     `json:"foreign,omitempty"` // observed: next hops of the same destination that are not ours
 }
 
