@@ -1,0 +1,176 @@
+package cloud
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Execution says how a plan is carried out.
+type Execution struct {
+	Drivers []Driver
+	Facts   resource.Facts // as observed, for the first rendering
+
+	// Render gives an owner's desired graph with the facts known by now. It is
+	// the function that the plan was made with.
+	Render func(owner vpn.Owner, facts resource.Facts) (resource.Graph, error)
+
+	// Recheck is asked once, after all new ledgers are written and before
+	// anything else happens, who lost a claim, and why. Nil: nobody.
+	Recheck func(ctx context.Context, owners []vpn.Owner) (map[vpn.Owner]string, error)
+
+	Parallelism int             // gateways side by side; default 8
+	Stop        <-chan struct{} // closed: finish what is in flight and start nothing new
+	Progress    func(Event)     // called from one goroutine at a time
+	Now         func() time.Time
+}
+
+// Event tells what happens to a change.
+type Event struct {
+	Change  plan.Change
+	State   State
+	Err     error
+	Elapsed time.Duration // of a change that is done or has failed
+}
+
+// State is where a change stands.
+type State string
+
+// The states. Skipped changes need one that failed, or came after the stop.
+const (
+	Started State = "started"
+	Done    State = "done"
+	Failed  State = "failed"
+	Skipped State = "skipped"
+)
+
+// Apply carries out the pending changes of a plan: first all new ledgers, then
+// the gateways side by side, each in the plan's order. A failure blocks only
+// what needs it. Cancelling ctx ends the calls in flight.
+func Apply(ctx context.Context, p plan.Plan, x Execution) *Report {
+	x.Parallelism = cmp.Or(x.Parallelism, 8)
+	if x.Now == nil {
+		x.Now = time.Now
+	}
+	a := &application{Execution: x, state: map[resource.ID]State{}, report: &Report{}}
+	a.wake = sync.NewCond(&a.mu)
+	ledgers, rest := split(present(p.Pending()))
+	a.schedule(ctx, ledgers)
+	a.recheck(ctx, ledgers)
+	a.schedule(ctx, rest)
+	slices.SortFunc(a.report.Outcomes, func(m, n Outcome) int { return m.order - n.order })
+	return a.report
+}
+
+// present drops needs that are no change of this run: they are in place.
+func present(changes []plan.Change) []plan.Change {
+	running := make(map[resource.ID]bool, len(changes))
+	for _, c := range changes {
+		running[c.ID] = true
+	}
+	changes = slices.Clone(changes)
+	for i, c := range changes {
+		changes[i].Needs = slices.DeleteFunc(slices.Clone(c.Needs), func(id resource.ID) bool { return !running[id] })
+	}
+	return changes
+}
+
+// split parts the changes that write a new claim, and depend on nothing, from
+// all others.
+func split(changes []plan.Change) (ledgers, rest []queued) {
+	for i, c := range changes {
+		if newClaim(c) && len(c.Needs) == 0 {
+			ledgers = append(ledgers, queued{c, i})
+		} else {
+			rest = append(rest, queued{c, i})
+		}
+	}
+	return ledgers, rest
+}
+
+func newClaim(c plan.Change) bool {
+	if c.ID.Kind != resource.KindSecurityGroup || c.After == nil {
+		return false
+	}
+	return c.Before == nil || !slices.Equal(c.Before.SecurityGroup.Ledger, c.After.SecurityGroup.Ledger)
+}
+
+type queued struct {
+	plan.Change
+	order int
+}
+
+// application is one run of Apply.
+type application struct {
+	Execution
+	mu     sync.Mutex
+	wake   *sync.Cond
+	state  map[resource.ID]State // of every change that has started
+	lanes  map[vpn.Owner]*lane
+	report *Report
+}
+
+// carry brings the change up to date with what is known by now and hands it to
+// its driver.
+func (a *application) carry(ctx context.Context, l *lane, c plan.Change) error {
+	if l.news && c.After != nil && a.Render != nil && !c.Owner.IsZero() {
+		graph, err := a.Render(c.Owner, l.facts)
+		if err != nil {
+			return err
+		}
+		if r, ok := graph[c.ID]; ok {
+			c.After = &r
+		}
+	}
+	if c.After != nil && c.After.Object != nil && len(c.After.Object.Unknown) > 0 {
+		return fmt.Errorf("rendering %s: %v is still not known", c.ID, c.After.Object.Unknown)
+	}
+	for _, d := range a.Drivers {
+		if d.Handles(c.ID.Kind) {
+			facts, err := d.Apply(ctx, c)
+			if facts != (resource.GatewayFacts{}) {
+				l.facts, l.news = l.facts.Learn(c.Owner.String(), facts), true
+			}
+			return err
+		}
+	}
+	return fmt.Errorf("applying %s: no driver handles %s", c.ID, c.ID.Kind)
+}
+
+// recheck asks who lost a claim to another run; their remaining changes find
+// the ledger failed.
+func (a *application) recheck(ctx context.Context, ledgers []queued) {
+	written := map[vpn.Owner]queued{}
+	var owners []vpn.Owner
+	for _, c := range ledgers {
+		if a.state[c.ID] == Done {
+			written[c.Owner] = c
+			owners = append(owners, c.Owner)
+		}
+	}
+	if len(owners) == 0 || a.Recheck == nil {
+		return
+	}
+	losers, err := a.Recheck(ctx, owners)
+	for _, o := range owners {
+		switch why, lost := losers[o]; {
+		case err != nil:
+			a.revoke(written[o], fmt.Errorf("checking claims: %w", err))
+		case lost:
+			a.revoke(written[o], fmt.Errorf("%w: %s", ErrConflict, why))
+		}
+	}
+}
+
+// revoke turns a change that was done into one that failed after all.
+func (a *application) revoke(c queued, err error) {
+	a.report.Outcomes = slices.DeleteFunc(a.report.Outcomes, func(o Outcome) bool { return o.Change.ID == c.ID })
+	a.settle(c, Failed, err, 0)
+}

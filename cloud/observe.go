@@ -1,0 +1,87 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/go-multierror"
+
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Observe asks every driver, side by side, and merges what they saw. One driver
+// that can't see is an error for the whole: an incomplete picture is none.
+func Observe(ctx context.Context, drivers []Driver, e vpn.Estate, s Scope) (*Observation, error) {
+	seen := make([]*Observation, len(drivers))
+	errs := make([]error, len(drivers))
+	var wait sync.WaitGroup
+	for i, d := range drivers {
+		wait.Go(func() { seen[i], errs[i] = d.Observe(ctx, e, s) })
+	}
+	wait.Wait()
+	if err := gather(errs); err != nil {
+		return nil, fmt.Errorf("observing estate %s: %w", e.Name, err)
+	}
+	return merge(seen), nil
+}
+
+func gather(errs []error) error {
+	var all *multierror.Error
+	for _, err := range errs {
+		if err != nil {
+			all = multierror.Append(all, err)
+		}
+	}
+	if all != nil && len(all.Errors) == 1 {
+		return all.Errors[0]
+	}
+	return all.ErrorOrNil()
+}
+
+func merge(seen []*Observation) *Observation {
+	all := &Observation{Graph: resource.Graph{}, Facts: resource.Facts{Gateways: map[string]resource.GatewayFacts{}}}
+	for _, o := range seen {
+		all.Graph.Merge(o.Graph)
+		all.Ledgers = append(all.Ledgers, o.Ledgers...)
+		all.Claims = append(all.Claims, o.Claims...)
+		all.Pins = append(all.Pins, o.Pins...)
+		all.Problems = append(all.Problems, o.Problems...)
+		all.Notices = append(all.Notices, o.Notices...)
+		all.Facts = join(all.Facts, o.Facts)
+	}
+	slices.SortFunc(all.Ledgers, func(a, b alloc.Ledger) int { return a.Owner.Compare(b.Owner) })
+	nameNodes(all.Graph, all.Facts.Nodes)
+	return all
+}
+
+// join completes facts by those of another system; no fact has two sources.
+func join(a, b resource.Facts) resource.Facts {
+	if b.NetworkID != "" {
+		a.NetworkID, a.Subnet, a.SubnetGateway, a.RouterID = b.NetworkID, b.Subnet, b.SubnetGateway, b.RouterID
+	}
+	a.Nodes = append(a.Nodes, b.Nodes...)
+	maps.Copy(a.Gateways, b.Gateways)
+	return a
+}
+
+// nameNodes writes the node's name beside the server that a port is attached
+// to: the cloud knows servers, only the Kubernetes side knows nodes.
+func nameNodes(g resource.Graph, nodes []resource.Node) {
+	names := make(map[string]string, len(nodes))
+	for _, n := range nodes {
+		names[n.ServerID] = n.Name
+	}
+	for id, r := range g {
+		if r.Port != nil && r.Port.Server != "" {
+			port := *r.Port
+			port.Node = names[port.Server]
+			r.Port = &port
+			g[id] = r
+		}
+	}
+}
