@@ -1,0 +1,34 @@
+# The libraries of the services, without the packages that would set up and
+# start them: no questions, no users, nothing that runs by itself.
+
+PACKAGES=(curl mariadb-server-core mariadb-client rabbitmq-server
+          uwsgi-core uwsgi-plugin-python3 python3-pymysql python3-keystone
+          python3-neutron python3-nova python3-placement python3-glance
+          python3-openstackclient)
+
+# The Python that Debian's modules are for; the first on PATH may be another.
+python() { /usr/bin/python3 "$@"; }
+
+versions() { dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\n' "${PACKAGES[@]}" 2>/dev/null; }
+
+install_packages() {
+    [ "$(versions | grep -c ^installed)" -lt ${#PACKAGES[@]} ] || return 0
+    as_root bash -euo pipefail -s "${PACKAGES[@]}" >>"$LOG/apt.log" 2>&1 <<'ROOT' ||
+export DEBIAN_FRONTEND=noninteractive
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then # a package that asks whether to start its service is told no
+    trap 'rm -f $policy' EXIT
+    printf '#!/bin/sh\nexit 101\n' >$policy
+    chmod 755 $policy
+fi
+for try in $(seq 60); do # the lists have a lock that apt-get does not wait for
+    apt-get update -q && break
+    sleep 5
+done
+apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=900 \
+    -o Dpkg::Options::=--force-unsafe-io "$@" </dev/null
+ROOT
+        { tail -n 20 "$LOG/apt.log" >&2; return 1; }
+}
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
