@@ -16,11 +16,10 @@ import (
 // Execution says how a plan is carried out.
 type Execution struct {
 	Drivers []Driver
-	Facts   resource.Facts // as observed, for the first rendering
 
-	// Render gives an owner's desired graph with the facts known by now. It is
-	// the function that the plan was made with.
-	Render func(owner vpn.Owner, facts resource.Facts) (resource.Graph, error)
+	// Render gives an owner's desired graph once this run has learnt something of
+	// it. It is the function that the plan was made with.
+	Render func(owner vpn.Owner, news resource.GatewayFacts) (resource.Graph, error)
 
 	// Recheck is asked once, after all new ledgers are written and before
 	// anything else happens, who lost a claim, and why. Nil: nobody.
@@ -120,8 +119,8 @@ type application struct {
 // carry brings the change up to date with what is known by now and hands it to
 // its driver.
 func (a *application) carry(ctx context.Context, l *lane, c plan.Change) error {
-	if l.news && c.After != nil && a.Render != nil && !c.Owner.IsZero() {
-		graph, err := a.Render(c.Owner, l.facts)
+	if l.news != (resource.GatewayFacts{}) && c.After != nil && a.Render != nil {
+		graph, err := a.Render(c.Owner, l.news)
 		if err != nil {
 			return err
 		}
@@ -134,10 +133,8 @@ func (a *application) carry(ctx context.Context, l *lane, c plan.Change) error {
 	}
 	for _, d := range a.Drivers {
 		if d.Handles(c.ID.Kind) {
-			facts, err := d.Apply(ctx, c)
-			if facts != (resource.GatewayFacts{}) {
-				l.facts, l.news = l.facts.Learn(c.Owner.String(), facts), true
-			}
+			learnt, err := d.Apply(ctx, c)
+			l.news = l.news.Complete(learnt)
 			return err
 		}
 	}

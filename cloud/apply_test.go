@@ -130,9 +130,9 @@ func TestASuccessorWaitsForItsPredecessor(t *testing.T) {
 func TestWhatIsLearntIsRendered(t *testing.T) {
 	d := &recorder{saw: map[string]plan.Change{}, facts: map[string]resource.GatewayFacts{"openstack.port/acme/a": {PortID: "p1"}}}
 	report := Apply(t.Context(), plan.Plan{Changes: chain("a")}, Execution{Drivers: []Driver{d},
-		Render: func(o vpn.Owner, f resource.Facts) (resource.Graph, error) {
+		Render: func(_ vpn.Owner, news resource.GatewayFacts) (resource.Graph, error) {
 			g := resource.Graph{}
-			g.Add(resource.Resource{ID: id(resource.KindRoute, "a"), Route: &resource.Route{NextHop: f.Gateway(o.String()).PortID}})
+			g.Add(resource.Resource{ID: id(resource.KindRoute, "a"), Route: &resource.Route{NextHop: news.PortID}})
 			return g, nil
 		}})
 	if err := report.Err(); err != nil {

@@ -16,8 +16,7 @@ type lane struct {
 	owner   vpn.Owner
 	changes []queued
 	busy    bool
-	facts   resource.Facts
-	news    bool // facts changed since the plan was made
+	news    resource.GatewayFacts // what this run has learnt
 }
 
 // schedule runs changes to their end, owner by owner.
@@ -32,7 +31,7 @@ func (a *application) schedule(ctx context.Context, changes []queued) {
 	for _, c := range changes {
 		l := a.lanes[c.Owner]
 		if l == nil {
-			l = &lane{owner: c.Owner, facts: a.Facts}
+			l = &lane{owner: c.Owner}
 			a.lanes[c.Owner] = l
 		}
 		if len(l.changes) == 0 {

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 )
 
@@ -37,23 +38,25 @@ type GatewayFacts struct {
 // Gateway is what is known of an owner's gateway.
 func (f Facts) Gateway(owner string) GatewayFacts { return f.Gateways[owner] }
 
-// Learn returns the facts with those of one gateway completed by news; what the
-// news leave zero stays as it was. The receiver is not changed.
+// Learn returns the facts with those of one gateway completed by news. The
+// receiver is not changed.
 func (f Facts) Learn(owner string, news GatewayFacts) Facts {
 	known := make(map[string]GatewayFacts, len(f.Gateways)+1)
-	for k, v := range f.Gateways {
-		known[k] = v
-	}
-	old := known[owner]
-	known[owner] = GatewayFacts{
-		FloatingIP:  firstAddr(news.FloatingIP, old.FloatingIP),
-		PortID:      cmp.Or(news.PortID, old.PortID),
-		PortAddress: firstAddr(news.PortAddress, old.PortAddress),
-		MAC:         cmp.Or(news.MAC, old.MAC),
-		ServerID:    cmp.Or(news.ServerID, old.ServerID),
-	}
+	maps.Copy(known, f.Gateways)
+	known[owner] = known[owner].Complete(news)
 	f.Gateways = known
 	return f
+}
+
+// Complete takes over what the news know; what they leave zero stays.
+func (g GatewayFacts) Complete(news GatewayFacts) GatewayFacts {
+	return GatewayFacts{
+		FloatingIP:  firstAddr(news.FloatingIP, g.FloatingIP),
+		PortID:      cmp.Or(news.PortID, g.PortID),
+		PortAddress: firstAddr(news.PortAddress, g.PortAddress),
+		MAC:         cmp.Or(news.MAC, g.MAC),
+		ServerID:    cmp.Or(news.ServerID, g.ServerID),
+	}
 }
 
 func firstAddr(a, b netip.Addr) netip.Addr {
