@@ -40,9 +40,9 @@ type IPsecGatewayList struct {
 // IPsecGatewaySpec is the desired gateway.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.exposures) || !has(self.reverseExposures) || self.exposures.all(e, !self.reverseExposures.exists(r, r.name == e.name))",message="an exposure and a reverse exposure must not share a name"
-// +kubebuilder:validation:XValidation:rule="!has(self.exposures) || self.exposures.all(e, !has(e.virtualIP) || e.virtualIP in ['', 'auto'] || e.virtualIP.matches('[.](1[0-9]{1,2}|[2-9][0-9])$'))",message="the virtual IP of an exposure must lie in .10 to .199"
-// +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP in ['', 'auto'] || e.virtualIP.matches('[.]2([0-4][0-9]|5[0-4])$'))",message="the virtual IP of a reverse exposure must lie in .200 to .254"
-// +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.target.host) || e.target.host == '')",message="a reverse exposure needs target.address: target.host can't be resolved on the peer's side"
+// +kubebuilder:validation:XValidation:rule="!has(self.exposures) || self.exposures.all(e, !has(e.virtualIP) || e.virtualIP.size() == 0 || e.virtualIP == 'auto' || e.virtualIP.matches('[.](1[0-9]{1,2}|[2-9][0-9])$'))",message="the virtual IP of an exposure must lie in .10 to .199"
+// +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP.size() == 0 || e.virtualIP == 'auto' || e.virtualIP.matches('[.]2([0-4][0-9]|5[0-4])$'))",message="the virtual IP of a reverse exposure must lie in .200 to .254"
+// +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.target.host) || e.target.host.size() == 0)",message="a reverse exposure needs target.address: target.host can't be resolved on the peer's side"
 type IPsecGatewaySpec struct {
 	// Endpoint says which public address the gateway answers on.
 	Endpoint vpnv1alpha1.Endpoint `json:"endpoint,omitempty"`

@@ -41,10 +41,10 @@ type ClusterLinkList struct {
 // cluster lives in a customer's project, without it in our own.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.credentialsSecretRef) == has(oldSelf.credentialsSecretRef)",message="credentialsSecretRef can't be added or removed: delete the link and create it anew"
-// +kubebuilder:validation:XValidation:rule="!has(self.credentialsSecretRef) || !has(self.transitIP) || self.transitIP == ''",message="transitIP can't be pinned in a customer's project: leave it out with credentialsSecretRef"
-// +kubebuilder:validation:XValidation:rule="has(self.credentialsSecretRef) || !has(self.customerProjectID) || self.customerProjectID == ''",message="customerProjectID needs credentialsSecretRef"
-// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.credentialsSecretRef) || (has(self.customerProjectID) && self.customerProjectID != '')",optionalOldSelf=true,message="credentialsSecretRef needs customerProjectID"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.customerProjectID) || oldSelf.customerProjectID == '' || (has(self.customerProjectID) && self.customerProjectID == oldSelf.customerProjectID)",message="customerProjectID can't be changed or removed"
+// +kubebuilder:validation:XValidation:rule="!has(self.credentialsSecretRef) || !has(self.transitIP) || self.transitIP.size() == 0",message="transitIP can't be pinned in a customer's project: leave it out with credentialsSecretRef"
+// +kubebuilder:validation:XValidation:rule="has(self.credentialsSecretRef) || !has(self.customerProjectID) || self.customerProjectID.size() == 0",message="customerProjectID needs credentialsSecretRef"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.credentialsSecretRef) || (has(self.customerProjectID) && self.customerProjectID.size() > 0)",optionalOldSelf=true,message="credentialsSecretRef needs customerProjectID"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.customerProjectID) || oldSelf.customerProjectID.size() == 0 || (has(self.customerProjectID) && self.customerProjectID == oldSelf.customerProjectID)",message="customerProjectID can't be changed or removed"
 type ClusterLinkSpec struct {
 	// ServiceClusterRouter is the service cluster's router, by name or ID. A
 	// name must be that of exactly one router.

@@ -18,7 +18,7 @@ type Exposure struct {
 // Target is the far end of an exposure: a host or an address, and the ports
 // that are forwarded.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.host) && self.host != '') != (has(self.address) && self.address != '')",message="exactly one of host and address must be set"
+// +kubebuilder:validation:XValidation:rule="(has(self.host) && self.host.size() > 0) != (has(self.address) && self.address.size() > 0)",message="exactly one of host and address must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.protocol) || (has(self.ports) && self.ports.size() > 0) || (has(self.portRanges) && self.portRanges.size() > 0)",message="protocol needs ports or portRanges: without them every protocol is forwarded"
 type Target struct {
 	// Host is an RFC 1123 host name, resolved in the gateway pod and followed

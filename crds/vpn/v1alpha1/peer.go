@@ -119,7 +119,7 @@ const (
 
 // PeerWireGuard holds the WireGuard side of a peer.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.subnets) || self.subnets.size() == 0 || !has(self.address) || self.address in ['', 'auto']",message="subnets and address exclude each other: a site has subnets, a road warrior an address"
+// +kubebuilder:validation:XValidation:rule="!has(self.subnets) || self.subnets.size() == 0 || !has(self.address) || self.address.size() == 0 || self.address == 'auto'",message="subnets and address exclude each other: a site has subnets, a road warrior an address"
 type PeerWireGuard struct {
 	// PublicKey of the peer: 32 bytes in base64.
 	//
