@@ -1,0 +1,57 @@
+# vpnctl. `make demo` and `make test` need only Go; `make check` wants gcc too;
+# `make e2e` installs Debian packages and needs root.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+BIN     := bin/vpnctl
+
+.PHONY: build demo test check format vet analyse generated race tidy clean-tree e2e e2e-openstack e2e-render bench generate
+
+build: ## the binary, without cgo
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/vpnctl
+
+demo: build ## plan, apply, empty plan, drift, repair, render: on the embedded simulator
+	@examples/demo.sh $(BIN)
+
+test: ## everything that needs only Go
+	$(GO) test ./...
+
+generate: ## deep copies and CRDs from the wire types
+	$(GO) generate ./...
+
+check: format vet analyse generated race tidy clean-tree ## what every commit must pass
+	@echo "check passed"
+
+format:
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted:"; echo "$$out"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+	$(GO) vet -tags e2e ./...
+
+analyse:
+	$(GO) tool staticcheck -tags e2e ./...
+
+generated: generate
+	@git diff --exit-code -- crds || { echo "generated files were out of date"; exit 1; }
+
+race:
+	$(GO) test -race ./...
+
+tidy:
+	$(GO) mod tidy -diff
+
+clean-tree:
+	@out=$$(git status --porcelain); if [ -n "$$out" ]; then echo "the tree is not clean:"; echo "$$out"; exit 1; fi
+
+e2e: e2e-render e2e-openstack ## real nft and charon, real OpenStack services
+
+e2e-render: ## every rendered ruleset through nft, every swanctl.conf into a charon
+	render/testdata/e2e-render
+
+e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Placement, Glance and Nova
+	cloud/openstack/testdata/e2e-openstack
+
+bench: ## the figures of the limits that the README states
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/reconcile/...
