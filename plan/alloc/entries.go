@@ -1,0 +1,100 @@
+package alloc
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+// EntryLimit is the longest entry, written name=value, in characters. It is what
+// Neutron's 255 characters a tag leave beside the prefix of ownership tags.
+const EntryLimit = 255 - len("vpn.bnerd.net/")
+
+// MaxName is the longest name that a ledger can hold.
+const MaxName = EntryLimit - len("addresses.9999=:254")
+
+// Names of entries. Those of the second group are numbered from 1, as many as
+// it takes.
+const (
+	entryProtocol      = "protocol"
+	entryServiceCIDR   = "service-cidr"
+	entryAuthorization = "authorization"
+	entryFloatingIP    = "floating-ip"
+
+	entryVirtualIPs = "vips"
+	entryAddresses  = "addresses"
+	entryPeers      = "peers"
+)
+
+// The values of the authorization entry.
+const (
+	authorizationGrants = "grants"
+	authorizationOpen   = "open"
+)
+
+// Writable tells whether a name can stand in a ledger: up to MaxName letters,
+// digits, dots, dashes and underscores.
+func Writable(name string) bool {
+	if name == "" || len(name) > MaxName {
+		return false
+	}
+	for _, c := range []byte(name) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Entries are what was allocated as names and values, sorted by name. Applied
+// and Draining are records of what was done and not among them. Every entry fits
+// EntryLimit when every name is Writable, as Assign makes sure.
+func (l Ledger) Entries() []resource.Entry {
+	var entries []resource.Entry
+	add := func(name, value string) {
+		if value != "" {
+			entries = append(entries, resource.Entry{Name: name, Value: value})
+		}
+	}
+	add(entryProtocol, string(l.Protocol))
+	if l.ServiceCIDR.IsValid() {
+		add(entryServiceCIDR, l.ServiceCIDR.String())
+	}
+	if l.Protocol != "" {
+		add(entryAuthorization, map[bool]string{true: authorizationGrants, false: authorizationOpen}[l.Grants])
+	}
+	add(entryFloatingIP, l.FloatingIP)
+	entries = append(entries, pack(entryVirtualIPs, pairs(l.VirtualIPs))...)
+	entries = append(entries, pack(entryAddresses, pairs(l.Addresses))...)
+	entries = append(entries, pack(entryPeers, slices.Sorted(slices.Values(l.Peers)))...)
+	slices.SortFunc(entries, func(a, b resource.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return entries
+}
+
+func pairs(octets map[string]byte) []string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(octets)) {
+		pairs = append(pairs, name+":"+strconv.Itoa(int(octets[name])))
+	}
+	return pairs
+}
+
+// pack joins items by semicolons into numbered entries, each as full as it gets.
+func pack(base string, items []string) []resource.Entry {
+	var entries []resource.Entry
+	for _, item := range items {
+		last := len(entries) - 1
+		if last >= 0 && len(entries[last].Name)+len("=")+len(entries[last].Value)+len(";")+len(item) <= EntryLimit {
+			entries[last].Value += ";" + item
+			continue
+		}
+		entries = append(entries, resource.Entry{Name: fmt.Sprintf("%s.%d", base, len(entries)+1), Value: item})
+	}
+	return entries
+}

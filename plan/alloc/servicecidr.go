@@ -1,0 +1,108 @@
+package alloc
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// pinned is the service CIDR that the manifest asks for: its own, or the /24
+// around a pinned range for road warriors.
+func pinned(g *vpn.Gateway) (netip.Prefix, bool) {
+	if g.ServiceCIDR.IsValid() {
+		return g.ServiceCIDR.Masked(), true
+	}
+	if g.WireGuard != nil && g.WireGuard.RoadWarriorCIDR.IsValid() {
+		return block(g.WireGuard.RoadWarriorCIDR)
+	}
+	return netip.Prefix{}, false
+}
+
+// serviceCIDR decides the gateway's /24.
+//
+//	pin      ledger       → result
+//	p        p            → p
+//	p        -, or other  → p (a planned move) unless somebody else has it
+//	-        c            → c, for ever
+//	-        c, and an older ledger has c too
+//	                      → the lowest free one while nothing was applied, else a problem
+//	-        -            → the lowest free one
+func (a *assignment) serviceCIDR(g *vpn.Gateway, was Ledger) (netip.Prefix, *Problem) {
+	holder := a.holders[was.ServiceCIDR]
+	holds := was.ServiceCIDR.IsValid() && holder.Owner == g.Owner
+	if pin, ok := pinned(g); ok {
+		if holds && pin == was.ServiceCIDR {
+			return pin, nil
+		}
+		return pin, a.refusePin(g, pin)
+	}
+	if holds {
+		return was.ServiceCIDR, nil
+	}
+	if was.ServiceCIDR.IsValid() && was.Applied != "" {
+		return netip.Prefix{}, &Problem{
+			Message: fmt.Sprintf("service CIDR %s is held by %s too, which is older", was.ServiceCIDR, holder.Owner),
+			Hint:    "pin another serviceCIDR to move this gateway",
+		}
+	}
+	if free, ok := a.pool.lowest(); ok {
+		return free, nil
+	}
+	return netip.Prefix{}, a.exhausted()
+}
+
+// refusePin finds who else has the /24 that a manifest pins.
+func (a *assignment) refusePin(g *vpn.Gateway, pin netip.Prefix) *Problem {
+	refuse := func(by, hint string) *Problem {
+		return &Problem{Message: fmt.Sprintf("service CIDR %s is pinned, but %s", pin, by), Hint: hint}
+	}
+	if b, ok := block(pin); !ok || b != pin {
+		return refuse("a service CIDR is an IPv4 /24", "")
+	}
+	if claim, ok := a.claims.on(pin); ok {
+		return refuse(fmt.Sprintf("overlaps %s: %s", claim.Prefix, claim.By), "")
+	}
+	for _, other := range a.pins[pin] {
+		if other != g.Owner {
+			return refuse(fmt.Sprintf("%s pins it too", other), "")
+		}
+	}
+	holder, ok := a.holders[pin]
+	if !ok || holder.Owner == g.Owner || a.released[holder.Owner] {
+		return nil
+	}
+	if a.alive(holder.Owner) {
+		return refuse(fmt.Sprintf("%s holds it", holder.Owner), "it becomes free once that gateway has moved or gone")
+	}
+	return refuse(fmt.Sprintf("%s holds it, whose manifest is gone", holder.Owner), "--prune releases it first")
+}
+
+// alive tells whether an owner has a manifest.
+func (a *assignment) alive(o vpn.Owner) bool {
+	_, found := slices.BinarySearchFunc(a.gateways, o, func(g *vpn.Gateway, o vpn.Owner) int { return g.Owner.Compare(o) })
+	return found
+}
+
+// exhausted says how the pool was used up.
+func (a *assignment) exhausted() *Problem {
+	name := a.in.Estate.ServiceCIDRPool
+	if a.pool.size == 0 {
+		return &Problem{Message: fmt.Sprintf("serviceCIDRPool %s holds no IPv4 /24", name)}
+	}
+	held := 0
+	for cidr := range a.holders {
+		if cidr.Overlaps(a.pool.prefix) {
+			held++
+		}
+	}
+	p := &Problem{
+		Message: fmt.Sprintf("service CIDRs %s: %d of %d taken, %d of them by this estate's gateways", name, a.pool.size, a.pool.size, held),
+		Hint:    "widen serviceCIDRPool, or pin a serviceCIDR outside it",
+	}
+	if claim, ok := a.claims.on(netip.PrefixFrom(a.pool.prefix.Addr(), blockBits)); ok && claim.Prefix.Bits() <= a.pool.prefix.Bits() {
+		p.Hint = fmt.Sprintf("%s takes it all: %s", claim.Prefix, claim.By)
+	}
+	return p
+}
