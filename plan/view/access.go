@@ -1,0 +1,75 @@
+package view
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/vpnctl/vpnctl/plan"
+)
+
+// access writes the reachability table: who reaches what, before and after.
+// Rows that stay as they are are only counted, unless all was asked for.
+func (t *text) access() {
+	rows, same := t.rows()
+	if len(rows) == 0 {
+		return
+	}
+	peers, exposures := 20, 14
+	for _, a := range rows {
+		peers = max(peers, utf8.RuneCountInString(accessPeer(a)))
+		exposures = max(exposures, utf8.RuneCountInString(accessExposure(a)))
+	}
+	t.line()
+	t.line(t.ink.paint(bold, pad("Who reaches what", peers+exposures+7)+"before    after"))
+	for _, a := range rows {
+		t.line("  ", pad(accessPeer(a), peers), " ", arrow(a), " ", pad(accessExposure(a), exposures), "  ",
+			pad(cell(a.Before), 10), t.ink.paint(accessColor(a), pad(cell(a.After), 10)), Plain(a.Note))
+	}
+	if same > 0 {
+		t.line("  ", t.ink.paint(dim, fmt.Sprintf("%d more as before", same)))
+	}
+}
+
+func (t *text) rows() (rows []plan.Access, same int) {
+	for _, a := range t.p.Access {
+		if t.o.Verbose || changed(a) {
+			rows = append(rows, a)
+		} else {
+			same++
+		}
+	}
+	return rows, same
+}
+
+func changed(a plan.Access) bool { return cell(a.Before) != cell(a.After) }
+
+func accessPeer(a plan.Access) string     { return Plain(PeerName(a.Gateway, a.Peer)) }
+func accessExposure(a plan.Access) string { return Plain(a.Gateway.Name + "/" + a.Exposure) }
+
+// arrow points from who opens the connection to who answers it.
+func arrow(a plan.Access) string {
+	if a.Reverse {
+		return "←"
+	}
+	return "→"
+}
+
+func cell(b *bool) string {
+	switch {
+	case b == nil:
+		return "–"
+	case *b:
+		return "yes"
+	}
+	return "no"
+}
+
+func accessColor(a plan.Access) string {
+	switch before, after := open(a.Before), open(a.After); {
+	case after && !before:
+		return green
+	case before && !after:
+		return red
+	}
+	return ""
+}

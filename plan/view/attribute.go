@@ -1,0 +1,67 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan"
+)
+
+// attributes writes what differs, below a change. A create or delete says it
+// only when everything was asked for.
+func (t *text) attributes(c plan.Change) {
+	if (c.Action == plan.Create || c.Action == plan.Delete) && !t.o.Verbose {
+		return
+	}
+	for _, a := range c.Attributes {
+		for _, line := range difference(a) {
+			t.line(detailIndent, t.ink.diff(line))
+		}
+	}
+}
+
+// difference writes one attribute as the lines of a diff: "address: a → b"
+// where both sides are short, else + and - lines, or the unified diff of a text.
+func difference(a plan.Attribute) []string {
+	name := Plain(a.Name)
+	switch {
+	case a.Diff != "":
+		return append([]string{"@@ " + name}, textLines(a.Diff)...)
+	case a.Before != "" && a.After != "" && single(a.Before) && single(a.After):
+		return []string{name + ": " + Plain(a.Before) + " → " + Plain(a.After)}
+	case a.Before == "" && single(a.After):
+		return []string{"+ " + name + ": " + Plain(a.After)}
+	case a.After == "" && single(a.Before):
+		return []string{"- " + name + ": " + Plain(a.Before)}
+	}
+	return append([]string{name}, setDifference(textLines(a.Before), textLines(a.After))...)
+}
+
+func single(s string) bool { return !strings.Contains(strings.TrimSuffix(s, "\n"), "\n") }
+
+// setDifference lists what comes and what goes; lines on both sides are left out.
+func setDifference(before, after []string) []string {
+	var all []string
+	for _, line := range after {
+		if !slices.Contains(before, line) {
+			all = append(all, "+ "+line)
+		}
+	}
+	for _, line := range before {
+		if !slices.Contains(after, line) {
+			all = append(all, "- "+line)
+		}
+	}
+	return all
+}
+
+func textLines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = plainText(line)
+	}
+	return lines
+}

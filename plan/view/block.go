@@ -1,0 +1,205 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// block is what a plan says about one gateway.
+type block struct {
+	plan.Owner
+	changes []plan.Change
+	kept    []plan.Kept
+	notices []plan.Notice
+	refused []plan.Refusal
+}
+
+// blocks sorts a plan by gateway, in the plan's order; what belongs to the
+// estate itself comes last.
+func blocks(p plan.Plan) []*block {
+	var all []*block
+	index := map[vpn.Owner]*block{}
+	get := func(o vpn.Owner) *block {
+		if index[o] == nil {
+			index[o] = &block{Owner: plan.Owner{Owner: o}}
+			all = append(all, index[o])
+		}
+		return index[o]
+	}
+	for _, o := range p.Owners {
+		get(o.Owner).Owner = o
+	}
+	for _, c := range p.Changes {
+		b := get(c.Owner)
+		b.changes = append(b.changes, c)
+	}
+	for _, k := range p.Kept {
+		b := get(k.Owner)
+		b.kept = append(b.kept, k)
+	}
+	for _, n := range p.Notices {
+		if b := index[n.Owner]; b != nil && !n.Owner.IsZero() {
+			b.notices = append(b.notices, n)
+		}
+	}
+	for _, r := range p.Refusals {
+		if b := index[r.Owner]; b != nil && !r.Owner.IsZero() {
+			b.refused = append(b.refused, r)
+		}
+	}
+	return estateLast(all)
+}
+
+func estateLast(all []*block) []*block {
+	for i, b := range all {
+		if b.Owner.Owner.IsZero() {
+			return append(append(all[:i:i], all[i+1:]...), b)
+		}
+	}
+	return all
+}
+
+// quiet tells whether one line says it all.
+func (b *block) quiet() bool {
+	return len(b.changes)+len(b.kept)+len(b.notices)+len(b.refused) == 0
+}
+
+// impact is the worst of the changes that would be done.
+func (b *block) impact() plan.Impact {
+	worst := plan.ImpactNone
+	for _, c := range b.changes {
+		if c.Held == "" {
+			worst = max(worst, c.Impact)
+		}
+	}
+	return worst
+}
+
+// interrupted are the peers whose tunnels the changes interrupt.
+func (b *block) interrupted() []string {
+	var peers []string
+	for _, c := range b.changes {
+		if c.Held == "" {
+			peers = append(peers, c.Interrupts...)
+		}
+	}
+	return distinct(peers)
+}
+
+// verdict is what stands at the right edge of a gateway's title.
+func (b *block) verdict() string {
+	pending, held := 0, 0
+	for _, c := range b.changes {
+		if c.Held == "" {
+			pending++
+		} else {
+			held++
+		}
+	}
+	switch {
+	case len(b.refused) > 0:
+		return "refused"
+	case b.Excluded:
+		return "not selected"
+	case pending == 0 && held > 0:
+		return "held"
+	case pending == 0 && b.Gone:
+		return "manifest gone, left as it is"
+	case pending == 0:
+		return "no changes"
+	}
+	s := "impact: " + b.impact().String()
+	if n := len(b.interrupted()); n > 0 && len(b.Peers) > 0 {
+		s += fmt.Sprintf(" (%d of %s)", n, count(len(b.Peers), "peer"))
+	}
+	return s
+}
+
+// title is "acme/dc1  VPNGateway ipsec  NEW".
+func (b *block) title(estate string) string {
+	if b.Owner.Owner.IsZero() {
+		return Plain("estate " + estate)
+	}
+	s := b.Owner.Owner.Path() + "  " + b.Owner.Owner.Kind
+	if b.Protocol != "" {
+		s += " " + string(b.Protocol)
+	}
+	switch {
+	case b.New:
+		s += "  NEW"
+	case b.Gone:
+		s += "  GONE"
+	}
+	return Plain(s)
+}
+
+// quietLimit is how many unchanged gateways are worth a line of their own.
+const quietLimit = 5
+
+func (t *text) blocks() {
+	var quiet []*block
+	excluded := 0
+	for _, b := range blocks(t.p) {
+		switch {
+		case b.Excluded && b.quiet() && !t.o.Verbose:
+			excluded++
+		case b.quiet() && !b.Owner.Owner.IsZero():
+			quiet = append(quiet, b)
+		default:
+			t.line()
+			t.block(b)
+		}
+	}
+	t.quiet(quiet)
+	if excluded > 0 {
+		t.line()
+		t.line(t.ink.paint(dim, count(excluded, "gateway")+" not selected"))
+	}
+}
+
+func (t *text) quiet(unchanged []*block) {
+	if len(unchanged) == 0 {
+		return
+	}
+	t.line()
+	if len(unchanged) > quietLimit && !t.o.Verbose {
+		t.line(t.ink.paint(dim, count(len(unchanged), "gateway")+" without changes"))
+		return
+	}
+	for _, b := range unchanged {
+		t.titleLine(b)
+	}
+}
+
+// edge is the column of a title's verdict.
+const edge = 78
+
+func (t *text) titleLine(b *block) {
+	title := b.title(t.p.Estate)
+	gap := strings.Repeat(" ", max(2, edge-utf8.RuneCountInString(title)))
+	t.line(t.ink.paint(bold, title), gap, t.ink.impact(b.impact(), b.verdict()))
+}
+
+func (t *text) block(b *block) {
+	t.titleLine(b)
+	for _, g := range t.groups(b.changes) {
+		t.group(g, b.New)
+	}
+	for _, k := range b.kept {
+		t.line("  ", t.ink.sign(signWarning), " ", pad(Plain(k.ID.String()), idWidth), "  ", Plain(keptLine(k)))
+	}
+	for _, n := range b.notices {
+		t.notice("  ", n)
+	}
+}
+
+func keptLine(k plan.Kept) string {
+	if k.Why == "" {
+		return k.What + ": kept"
+	}
+	return k.What + ", " + k.Why + ": kept"
+}

@@ -1,0 +1,88 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan"
+)
+
+// idWidth is the column of what follows a change's ID.
+const idWidth = 42
+
+const (
+	lineIndent   = "  "
+	detailIndent = "      "
+)
+
+func (t *text) group(g group, fresh bool) {
+	c := g[0]
+	sign, what := c.Action.Sign(), pad(Plain(c.ID.String()), idWidth)
+	if len(g) > 1 {
+		what = pad(fmt.Sprintf("%d Kubernetes objects in %s", len(g), Plain(g.folder(t.o.Header.Directory))), idWidth)
+	}
+	if c.Held != "" {
+		sign = signHeld
+	}
+	t.line(lineIndent, t.ink.sign(sign), " ", what, "  ", strings.Join(remarks(c, len(g) == 1, fresh), " · "))
+	if effect := effect(c); effect != "" {
+		t.line(detailIndent, t.ink.impact(c.Impact, effect))
+	}
+	if len(g) == 1 {
+		t.attributes(c)
+	}
+}
+
+// remarks are what stands beside a change's ID: what it is, why it happens and,
+// for everything that takes something away, why it is ours. Nobody asks why the
+// parts of a new gateway are made.
+func remarks(c plan.Change, alone, fresh bool) []string {
+	var all []string
+	add := func(s string) {
+		if s != "" {
+			all = append(all, Plain(s))
+		}
+	}
+	if c.Held != "" {
+		add(string(c.Action) + " held: " + c.Held)
+	}
+	if alone {
+		add(subject(c))
+	}
+	switch {
+	case c.Drift:
+		add("drift: " + c.Reason)
+	case !fresh || c.Action != plan.Create:
+		add(c.Reason)
+	}
+	if c.Proof != "" {
+		add("ours: " + c.Proof)
+	}
+	return all
+}
+
+// effect is the impact in words; empty where no packet notices.
+func effect(c plan.Change) string {
+	if c.Impact == plan.ImpactNone && c.Consequence == "" {
+		return ""
+	}
+	s := c.Impact.String()
+	if c.Consequence != "" {
+		return s + ": " + Plain(c.Consequence)
+	}
+	if len(c.Interrupts) > 0 {
+		s += ": " + names(owned(c, c.Interrupts), namesInText)
+	}
+	if len(c.Customers) > 0 {
+		s += "; must act: " + names(owned(c, c.Customers), namesInText)
+	}
+	return s
+}
+
+func owned(c plan.Change, peers []string) []string {
+	var all []string
+	for _, p := range peers {
+		all = append(all, PeerName(c.Owner, p))
+	}
+	return all
+}

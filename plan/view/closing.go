@@ -1,0 +1,53 @@
+package view
+
+import "fmt"
+
+const namesInText = 10
+
+// closing writes the lines that answer: how much, who is interrupted, who must
+// act, what next.
+func (t *text) closing() {
+	t.line()
+	for _, s := range t.tally.sentences(len(t.p.Refusals)) {
+		t.line(s)
+	}
+	if t.o.Next != "" && t.tally.pending() > 0 && len(t.p.Refusals) == 0 {
+		t.line("Next: ", t.ink.paint(bold, Plain(t.o.Next)))
+	}
+}
+
+// sentences are the summary in words, the same in text and in markdown.
+func (t tally) sentences(refused int) []string {
+	first := "Plan: " + t.counts() + "."
+	if t.pending() == 0 {
+		first = t.unchanged(refused)
+	}
+	if n := len(t.interrupted); n > 0 {
+		first += fmt.Sprintf(" Interrupts %s (%s).", count(n, "tunnel"), names(t.interrupted, namesInText))
+	}
+	if grants := t.grants(); grants != "" {
+		first += " " + grants + "."
+	}
+	all := []string{first}
+	if len(t.customers) > 0 {
+		all = append(all, "Customers who must act: "+names(t.customers, namesInText)+".")
+	}
+	if refused > 0 {
+		all = append(all, fmt.Sprintf("%s: what is named there is left alone.", count(refused, "refusal")))
+	}
+	return all
+}
+
+func (t tally) unchanged(refused int) string {
+	switch {
+	case refused > 0:
+		return "Plan: nothing that may be done."
+	case t.held > 0:
+		return fmt.Sprintf("Plan: no changes now, %d held.", t.held)
+	}
+	s := "Plan: no changes."
+	if t.kept > 0 {
+		s += fmt.Sprintf(" %d foreign kept.", t.kept)
+	}
+	return s
+}

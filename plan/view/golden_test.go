@@ -1,0 +1,78 @@
+package view
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func unchanged(n int) plan.Plan {
+	p := many(n, 0)
+	return plan.Plan{Estate: p.Estate, Owners: p.Owners}
+}
+
+func TestTextAndMarkdown(t *testing.T) {
+	excluded := unchanged(3)
+	excluded.Owners[0].Excluded, excluded.Owners[1].Excluded = true, true
+	costly := header
+	costly.Calls, costly.Elapsed = 7, 900_000_000
+	for name, c := range map[string]struct {
+		plan plan.Plan
+		o    Options
+	}{
+		"every action and sign":                  {everything(), Options{Header: header, Next: "vpnctl apply gateways/"}},
+		"every attribute with verbose":           {everything(), Options{Header: header, Verbose: true}},
+		"colour marks what signs say":            {everything(), Options{Header: costly, Color: true}},
+		"held lines alone are no change":         {heldOnly(), Options{Header: header}},
+		"a refusal says why and what helps":      {refused(), Options{Header: header}},
+		"hostile names stay in their place":      {hostile(), Options{}},
+		"few unchanged gateways have a line":     {unchanged(2), Options{Next: "vpnctl apply ."}},
+		"many unchanged gateways are counted":    {unchanged(40), Options{}},
+		"gateways not selected are counted":      {excluded, Options{}},
+		"a plan of nothing":                      {plan.Plan{Estate: "empty"}, Options{}},
+		"an estate's own files have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text, markdown bytes.Buffer
+			if err := Text(&text, c.plan, c.o); err != nil {
+				t.Fatal(err)
+			}
+			if err := Markdown(&markdown, c.plan, c.o); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Base(t.Name())+".txt", text.Bytes())
+			golden(t, filepath.Base(t.Name())+".md", markdown.Bytes())
+		})
+	}
+}
+
+func indexChange() []plan.Change {
+	id, after := object(vpn.Owner{}, "Kustomization", "top")
+	return []plan.Change{{ID: id, Action: plan.Create, Reason: "new folder", After: after}}
+}

@@ -1,0 +1,125 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Text writes a plan for a person at a terminal: a header, one block per
+// gateway with its worst impact, who reaches what, what is refused, and the
+// lines that answer how much, who is interrupted, who must act and what next.
+func Text(w io.Writer, p plan.Plan, o Options) error {
+	t := &text{p: p, o: o, ink: ink(o.Color), tally: sum(p)}
+	t.header()
+	t.blocks()
+	t.access()
+	t.notices()
+	t.refusals()
+	t.closing()
+	return write(w, t.b.String())
+}
+
+// text is one plan being written.
+type text struct {
+	b     strings.Builder
+	p     plan.Plan
+	o     Options
+	ink   ink
+	tally tally
+}
+
+func (t *text) line(parts ...string) {
+	t.b.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
+	t.b.WriteByte('\n')
+}
+
+func (t *text) header() { t.line(t.ink.paint(bold, headline(t.p, t.o.Header))) }
+
+// headline is the first line of a plan in every format.
+func headline(p plan.Plan, h Header) string {
+	parts := []string{"Estate " + p.Estate}
+	if h.Cloud != "" {
+		parts = append(parts, "OpenStack "+h.Cloud)
+	}
+	if h.Target != "" {
+		parts = append(parts, "Kubernetes "+h.Target)
+	}
+	gateways, peers := 0, 0
+	for _, o := range p.Owners {
+		if !o.Gone {
+			gateways++
+			peers += len(o.Peers)
+		}
+	}
+	parts = append(parts, count(gateways, "gateway")+", "+count(peers, "peer"))
+	if cost := h.Cost(); cost != "" {
+		parts = append(parts, cost)
+	}
+	return Plain(strings.Join(parts, " · "))
+}
+
+// notices writes those that belong to no gateway's block.
+func (t *text) notices() {
+	var loose []plan.Notice
+	for _, n := range t.p.Notices {
+		if n.Owner.IsZero() || !t.listed(n.Owner) {
+			loose = append(loose, n)
+		}
+	}
+	if len(loose) == 0 {
+		return
+	}
+	t.line()
+	for _, n := range loose {
+		t.notice("", n)
+	}
+}
+
+func (t *text) notice(indent string, n plan.Notice) {
+	message := Plain(n.Message)
+	if indent == "" && !n.Owner.IsZero() {
+		message = Plain(n.Owner.Path()) + ": " + message
+	}
+	t.line(indent, t.ink.sign(signWarning), " ", message)
+	if n.Hint != "" {
+		t.line(indent, "    hint: ", Plain(n.Hint))
+	}
+}
+
+func (t *text) listed(o vpn.Owner) bool {
+	for _, known := range t.p.Owners {
+		if known.Owner == o {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *text) refusals() {
+	if len(t.p.Refusals) == 0 {
+		return
+	}
+	t.line()
+	t.line(t.ink.paint(bold, "Refused"))
+	for _, r := range t.p.Refusals {
+		t.line("  ", t.ink.sign(signFailed), " ", refusal(r))
+		if r.Hint != "" {
+			t.line("      hint: ", Plain(r.Hint))
+		}
+	}
+}
+
+// refusal names the object where there is one, else the gateway.
+func refusal(r plan.Refusal) string {
+	switch {
+	case !r.ID.IsZero():
+		return fmt.Sprintf("%s: %s", Plain(r.ID.String()), Plain(r.Message))
+	case !r.Owner.IsZero():
+		return fmt.Sprintf("%s: %s", Plain(r.Owner.Path()), Plain(r.Message))
+	}
+	return Plain(r.Message)
+}
