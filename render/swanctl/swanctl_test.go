@@ -1,0 +1,147 @@
+package swanctl
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+var opts = cmp.Options{cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateEmpty()}
+
+func sample() Connection {
+	return Connection{
+		Name: "plant1", LocalID: "203.0.113.20", Address: netip.MustParseAddr("198.51.100.7"), RemoteID: "plant1@example.org",
+		Proposals: []string{"aes256-sha256-ecp256", "aes256gcm16-prfsha384-ecp384"},
+		Lifetime:  24 * time.Hour, DPDDelay: 30 * time.Second, DPDTimeout: 150 * time.Second,
+		Children: []Child{{
+			Name: "plant1-192-168-10-0-24", Local: netip.MustParsePrefix("100.64.3.0/24"),
+			Remote:    []netip.Prefix{netip.MustParsePrefix("192.168.10.0/24"), netip.MustParsePrefix("192.168.12.0/24")},
+			Proposals: []string{"aes256-sha256-ecp256"}, Lifetime: 12 * time.Hour,
+		}},
+	}
+}
+
+func TestWriterRefuses(t *testing.T) {
+	for sentence, change := range map[string]func(*Connection){
+		"a brace in an identity":               func(c *Connection) { c.RemoteID = "a } x { b" },
+		"a line break in an identity":          func(c *Connection) { c.RemoteID = "a\nauth = pubkey" },
+		"a quote in an identity":               func(c *Connection) { c.RemoteID = `"a"` },
+		"a comment sign in an identity":        func(c *Connection) { c.RemoteID = "a#b" },
+		"a pattern as identity":                func(c *Connection) { c.RemoteID = "%any" },
+		"an empty identity":                    func(c *Connection) { c.RemoteID = "" },
+		"an empty local identity":              func(c *Connection) { c.LocalID = "" },
+		"a name with a dot":                    func(c *Connection) { c.Name = "a.b" },
+		"a name that includes a file":          func(c *Connection) { c.Name = "include" },
+		"an empty name":                        func(c *Connection) { c.Name = "" },
+		"two proposals in one":                 func(c *Connection) { c.Proposals = []string{"aes256-sha256-ecp256,null-sha256"} },
+		"no proposal":                          func(c *Connection) { c.Proposals = nil },
+		"an ESP proposal with a space":         func(c *Connection) { c.Children[0].Proposals = []string{"a b"} },
+		"no remote address":                    func(c *Connection) { c.Address = netip.Addr{} },
+		"an IPv6 remote address":               func(c *Connection) { c.Address = netip.MustParseAddr("2001:db8::1") },
+		"no remote subnet":                     func(c *Connection) { c.Children[0].Remote = nil },
+		"no service CIDR":                      func(c *Connection) { c.Children[0].Local = netip.Prefix{} },
+		"an IPv6 remote subnet":                func(c *Connection) { c.Children[0].Remote[0] = netip.MustParsePrefix("2001:db8::/64") },
+		"a child's name that ends the section": func(c *Connection) { c.Children[0].Name = "a }" },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			c := sample()
+			change(&c)
+			if text, err := (Config{[]Connection{c}}).Text(); err == nil {
+				t.Errorf("written without an error:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestTextIsReadBack(t *testing.T) {
+	second := sample()
+	second.Name, second.LocalID, second.Children = "plant2", resource.Unknown, nil
+	want := Config{[]Connection{sample(), second}}
+	text, err := want.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, opts); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if strings.Contains(text, "secret") {
+		t.Error("the file speaks of a secret")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	good, err := Config{[]Connection{sample()}}.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sentence, change := range map[string][2]string{
+		"an unknown setting":          {"mobike = no", "mobike = no\n    reauth_time = 1h"},
+		"a missing setting":           {"    mobike = no\n", ""},
+		"a fixed setting that is not": {"start_action = none", "start_action = start"},
+		"a setting twice":             {"mobike = no", "mobike = no\n    mobike = no"},
+		"a second top section":        {"connections {", "secrets {\n}\nconnections {"},
+		"another section":             {"children {", "remote-2 {\n}\n    children {"},
+		"a section twice":             {"children {", "local {\n}\n    children {"},
+		"a missing brace":             {"connections {", "connections {\n  x {"},
+		"a brace too much":            {"connections {\n", "connections {\n}\n"},
+		"a duration in hours":         {"86400s", "24h"},
+		"a value without a section":   {"connections {", "version = 2\nconnections {"},
+		"a file included":             {"connections {", "include /etc/x\nconnections {"},
+		"an address that is none":     {"198.51.100.7", "peer.example.org"},
+		"a subnet that is none":       {"192.168.12.0/24", "dynamic"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			text := strings.Replace(good, change[0], change[1], 1)
+			if text == good {
+				t.Fatalf("%q is not in the text", change[0])
+			}
+			if _, err := Parse(text); err == nil {
+				t.Errorf("read without an error:\n%s", text)
+			}
+		})
+	}
+}
+
+func TestChildrenOfAPeer(t *testing.T) {
+	g := vpn.Gateway{IKE: &vpn.IKE{Proposals: []string{"aes256-sha256-ecp256"}}, Peers: []vpn.Peer{
+		{Name: "a", Selectors: vpn.PerSubnet, Subnets: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("10.2.0.0/16")}},
+		{Name: "b", Selectors: vpn.Joined, Subnets: []netip.Prefix{netip.MustParsePrefix("10.3.0.0/16"), netip.MustParsePrefix("10.4.0.0/16")}},
+	}}
+	got := map[string][]string{}
+	for _, c := range Of(g, "203.0.113.20", netip.MustParsePrefix("100.64.3.0/24")).Connections {
+		for _, child := range c.Children {
+			got[c.Name] = append(got[c.Name], child.Name+" "+prefixes(child.Remote))
+		}
+	}
+	want := map[string][]string{
+		"a": {"a-10-1-0-0-16 10.1.0.0/16", "a-10-2-0-0-16 10.2.0.0/16"},
+		"b": {"b 10.3.0.0/16,10.4.0.0/16"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestDaemonIsReadBack(t *testing.T) {
+	for dataplane, want := range map[string]bool{vpn.DataplaneKernel: false, vpn.DataplaneUserspace: true} {
+		sections, err := ParseSections(Daemon(dataplane))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plugins, _ := sections[0].Section("plugins")
+		if _, got := plugins.Section("kernel-libipsec"); got != want {
+			t.Errorf("%s: kernel-libipsec configured: %v, want %v", dataplane, got, want)
+		}
+	}
+}
