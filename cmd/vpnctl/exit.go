@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitError       = 1   // refused, failed, denied, or a command line that makes no sense
+	exitChanges     = 2   // --detailed-exitcode: there are changes
+	exitInterrupted = 130 // a second Ctrl-C: at once, with calls in flight
+)
+
+// errChanges: all went well, and there are changes.
+var errChanges = exit{code: exitChanges}
+
+// errSaid: something went wrong and the output says what.
+var errSaid = exit{code: exitError}
+
+// exit ends the program with a code; without a message nothing is printed.
+type exit struct {
+	code    int
+	message string
+}
+
+func (e exit) Error() string { return e.message }
+
+// fail prints an error, one line for each of several, and returns its exit
+// code; no error is exitDone.
+func fail(s *streams, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if e, ok := errors.AsType[exit](err); ok && e.message == "" {
+		return e.code
+	}
+	fmt.Fprintln(s.stderr, "vpnctl: "+s.plain(err))
+	return exitError
+}
+
+// usage is fail for a command line that was not understood.
+func usage(s *streams, ctx *kong.Context, err error) int {
+	code := fail(s, err)
+	command := "vpnctl"
+	if parsed, ok := errors.AsType[*kong.ParseError](err); ok {
+		if ctx = parsed.Context; ctx != nil && ctx.Command() != "" {
+			name, _, _ := strings.Cut(ctx.Command(), " ")
+			command += " " + name
+		}
+	}
+	fmt.Fprintln(s.stderr, "Try: "+command+" --help")
+	return code
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// interrupts are Ctrl-C and the request to terminate. Reading ends at the
+// first one. An apply finishes the call in flight and stops; the second one
+// ends the program at once.
+type interrupts struct {
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	stop    chan struct{} // closed at the first one, during an apply
+	signals chan os.Signal
+	w       io.Writer
+
+	mu       sync.Mutex
+	graceful bool
+}
+
+// errInterrupted is the cause of a context that a signal cancelled.
+var errInterrupted = fmt.Errorf("interrupted")
+
+func newInterrupts(w io.Writer) *interrupts {
+	i := &interrupts{stop: make(chan struct{}), signals: make(chan os.Signal, 2), w: w}
+	i.ctx, i.cancel = context.WithCancelCause(context.Background())
+	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM)
+	go i.wait()
+	return i
+}
+
+func (i *interrupts) wait() {
+	if _, ok := <-i.signals; !ok {
+		return
+	}
+	i.first()
+	if _, ok := <-i.signals; ok {
+		os.Exit(exitInterrupted)
+	}
+}
+
+func (i *interrupts) first() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.graceful {
+		i.cancel(errInterrupted)
+	} else {
+		fmt.Fprintln(i.w, "Stopping: what is in flight is finished first. Again to exit at once.")
+	}
+	close(i.stop)
+}
+
+// Graceful makes the first signal close stop and leave ctx alone, from here on.
+func (i *interrupts) Graceful() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.graceful = true
+}
+
+// Close gives the signals back; the goroutine that waits for them ends.
+func (i *interrupts) Close() {
+	signal.Stop(i.signals)
+	close(i.signals)
+	i.cancel(nil)
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// grammar is all that can be typed.
+type grammar struct {
+	Globals
+
+	Crds       crdsCommand       `cmd:"" name:"crds" help:"Print the CustomResourceDefinitions."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
+}
+
+// Globals are the flags of every command.
+type Globals struct {
+	Estate  string  `placeholder:"FILE" help:"The Estate's file. Default: the nearest vpnctl.yaml, from here upwards." type:"path" completion:"file"`
+	Sim     simFlag `help:"--sim or --sim=DIR: a simulated cloud with its state in DIR (${sim}), and the Kubernetes side below it."`
+	Verbose int     `short:"v" type:"counter" help:"Say more; -v also logs to stderr, -vv logs every call."`
+	Color   string  `enum:"auto,always,never" default:"auto" help:"Colour: auto, always or never. NO_COLOR counts for auto."`
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], standardStreams()))
+}
+
+// run carries out one command line and returns its exit code.
+func run(args []string, s *streams) int {
+	var g grammar
+	parser, err := newParser(&g, s)
+	if err != nil {
+		return fail(s, err)
+	}
+	ctx, err := parser.Parse(args)
+	if helped, ok := s.exited(); ok {
+		return helped
+	}
+	if err != nil {
+		return usage(s, ctx, err)
+	}
+	stop := newInterrupts(s.stderr)
+	defer stop.Close()
+	return fail(s, ctx.Run(&g.Globals, s, stop))
+}
+
+func newParser(g *grammar, s *streams) (*kong.Kong, error) {
+	return kong.New(g,
+		kong.Name("vpnctl"),
+		kong.Description("Site-to-site VPN gateways on OpenStack and Kubernetes, from manifests: validate, plan, apply, render."),
+		kong.Vars{"sim": defaultSim},
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Writers(s.stdout, s.stderr),
+		kong.Exit(s.exit),
+	)
+}
