@@ -1,0 +1,140 @@
+package nat
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+)
+
+// Types of the maps.
+const (
+	typeTargetsAny = "ipv4_addr : ipv4_addr"
+	typeTargets    = "ipv4_addr . inet_proto . inet_service : ipv4_addr"
+	typeGrantsAny  = "ipv4_addr . ipv4_addr : verdict"
+	typeGrants     = "ipv4_addr . ipv4_addr . inet_proto . inet_service : verdict"
+)
+
+// HostMap is the map that the agent fills with what an exposure's host name
+// resolves to: the exposure's virtual IP leads to one address.
+func HostMap(exposure string) string { return "host_" + exposure }
+
+// hostMaps are declared empty: a name is resolved where the gateway runs.
+func hostMaps(flows []flow) []Set {
+	var all []Set
+	for _, f := range flows {
+		if f.Target.Host != "" {
+			all = append(all, Set{Name: HostMap(f.Name), Type: typeTargetsAny})
+		}
+	}
+	return all
+}
+
+func addressSet(name string, flows []flow) Set {
+	s := Set{Name: name, Type: "ipv4_addr"}
+	for _, f := range flows {
+		s.add(f.Name, "%s", f.virtual)
+	}
+	return s
+}
+
+// targetsAny leads whole virtual IPs, whatever the protocol, to their targets.
+func targetsAny(name string, flows []flow) Set {
+	s := Set{Name: name, Type: typeTargetsAny}
+	for _, f := range flows {
+		if f.Target.Host == "" && len(f.Target.Ports) == 0 {
+			s.add(f.Name, "%s : %s", f.virtual, f.Target.Address)
+		}
+	}
+	return s
+}
+
+// targets leads the listed ports of a virtual IP to the same port of its target.
+func targets(name string, flows []flow) Set {
+	s := Set{Name: name, Type: typeTargets, Interval: true}
+	for _, f := range flows {
+		if f.Target.Host != "" {
+			continue
+		}
+		for _, ports := range f.Target.Ports {
+			s.add(f.Name, "%s . %s . %s : %s", f.virtual, f.protocol(), ports, f.Target.Address)
+		}
+	}
+	return s
+}
+
+func grantsAny(name string, flows []flow) Set {
+	s := Set{Name: name, Type: typeGrantsAny, Interval: true}
+	for _, f := range flows {
+		if len(f.Target.Ports) > 0 {
+			continue
+		}
+		for _, from := range f.sources {
+			s.add(from.note(f), "%s . %s : accept", from.prefix, f.virtual)
+		}
+	}
+	return s
+}
+
+// grants match the original destination, the virtual IP: two exposures of one
+// target stay two grants. The port is the translated one, which is the same.
+func grants(name string, flows []flow) Set {
+	s := Set{Name: name, Type: typeGrants, Interval: true}
+	for _, f := range flows {
+		for _, from := range f.sources {
+			for _, ports := range f.Target.Ports {
+				s.add(from.note(f), "%s . %s . %s . %s : accept", from.prefix, f.virtual, f.protocol(), ports)
+			}
+		}
+	}
+	return s
+}
+
+func (s source) note(f flow) string {
+	if s.name == "" {
+		return f.Name
+	}
+	return s.name + ", " + f.Name
+}
+
+func (s *Set) add(note, format string, args ...any) {
+	s.Elements = append(s.Elements, Element{Text: fmt.Sprintf(format, args...), Note: note})
+}
+
+func prefixes(all []netip.Prefix) []Element {
+	var elements []Element
+	for _, p := range all {
+		elements = append(elements, Element{Text: p.String()})
+	}
+	return elements
+}
+
+// cover drops networks that lie within another one: nft refuses elements that
+// overlap.
+func cover(all []netip.Prefix) []netip.Prefix {
+	var sources []source
+	for _, p := range all {
+		sources = append(sources, source{prefix: p})
+	}
+	var kept []netip.Prefix
+	for _, s := range disjoint(sources) {
+		kept = append(kept, s.prefix)
+	}
+	return kept
+}
+
+// disjoint sorts sources and drops those within another one.
+func disjoint(all []source) []source {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b source) int {
+		return cmp.Or(a.prefix.Addr().Compare(b.prefix.Addr()), cmp.Compare(a.prefix.Bits(), b.prefix.Bits()), cmp.Compare(a.name, b.name))
+	})
+	var kept []source
+	for _, s := range all {
+		if n := len(kept); n > 0 && kept[n-1].prefix.Contains(s.prefix.Addr()) {
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept
+}
