@@ -55,7 +55,7 @@ type IPsecGatewaySpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=256
 	Tunnels []Tunnel `json:"tunnels"`
 	// ServiceCIDR pins the gateway's /24. Default: the lowest free /24 of the
 	// Estate's pool, kept for ever.
@@ -91,7 +91,7 @@ type Tunnel struct {
 	// child SA.
 	//
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=256
 	RemoteSubnets []vpnv1alpha1.CIDR `json:"remoteSubnets"`
 	// ESP parameters of the child SA.
 	ESP vpnv1alpha1.ESP `json:"esp"`

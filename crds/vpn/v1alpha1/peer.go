@@ -58,7 +58,7 @@ type PeerIPsec struct {
 	// RemoteSubnets are the networks behind the peer.
 	//
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=256
 	RemoteSubnets []CIDR `json:"remoteSubnets"`
 	// ESP parameters of the child SAs.
 	ESP ESP `json:"esp"`
@@ -128,7 +128,7 @@ type PeerWireGuard struct {
 	PublicKey string `json:"publicKey"`
 	// Subnets behind a site. Empty makes the peer a road warrior.
 	//
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=256
 	Subnets []CIDR `json:"subnets,omitempty"`
 	// Endpoint is host:port of a site that can be dialled. A literal address
 	// also narrows the security group to it.

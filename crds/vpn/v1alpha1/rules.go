@@ -42,6 +42,12 @@ const (
 	// that virtual IPs come from, .10 to .199 and .200 to .254.
 	MaxExposures        = 190
 	MaxReverseExposures = 55
+	// The remaining sizes keep the cost of admission rules within bounds.
+	MaxTunnels    = 256
+	MaxSubnets    = 256
+	MaxPorts      = 256
+	MaxPortRanges = 64
+	MaxProposals  = 16
 	// DefaultListenPort is where WireGuard listens when nothing is said.
 	DefaultListenPort = 51820
 )
