@@ -1,0 +1,139 @@
+package manifest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	estatev1alpha1 "github.com/vpnctl/vpnctl/crds/estate/v1alpha1"
+)
+
+// estateFile finds the file of the Estate: the one that was asked for, or the
+// nearest vpnctl.yaml upwards of the paths. "" means that there is none; the
+// Estate may still be among the manifests.
+func (r *reading) estateFile(paths []string, asked string) string {
+	if asked != "" {
+		return filepath.Clean(asked)
+	}
+	found, from := "", ""
+	for _, p := range paths {
+		next := upwards(p)
+		switch {
+		case next == "" || next == found:
+		case found == "":
+			found, from = next, p
+		default:
+			r.failFile(p, refuse("belongs to the Estate in %s, but %s belongs to the one in %s", next, from, found).
+				with("name the one that is meant with --estate"))
+		}
+	}
+	return found
+}
+
+// upwards looks for the Estate's file in the folder of a path and above it. It
+// names the file as the path does, where it can.
+func upwards(p string) string {
+	dir := p
+	if p == "-" {
+		dir = "."
+	} else if info, err := os.Stat(p); err != nil || !info.IsDir() {
+		dir = filepath.Dir(p)
+	}
+	dir = filepath.Clean(dir)
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	for {
+		if info, err := os.Stat(filepath.Join(abs, estatev1alpha1.FileName)); err == nil && !info.IsDir() {
+			return filepath.Join(dir, estatev1alpha1.FileName)
+		}
+		up := filepath.Dir(abs)
+		if up == abs {
+			return ""
+		}
+		abs, dir = up, parent(dir)
+	}
+}
+
+// parent goes one folder up and stays relative where it was.
+func parent(dir string) string {
+	if dir == "." || dir == ".." || strings.HasSuffix(dir, "/..") {
+		return filepath.Join(dir, "..")
+	}
+	return filepath.Dir(dir)
+}
+
+// estateObject reads the Estate's own file, which is looked at before any other:
+// it says which folder to leave out.
+func (r *reading) estateObject(name string) *object {
+	src := &source{reading: r, seen: map[string]bool{}}
+	src.open(name)
+	for _, f := range src.files {
+		for _, o := range r.documents(f) {
+			if o.kind == estatev1alpha1.KindEstate {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// output returns the absolute path that the Estate's objects are written to, or
+// "" where they go to a cluster.
+func output(estate *object, w estatev1alpha1.Estate) string {
+	if estate == nil || estate.placeless || w.Spec.Kubernetes.Target != estatev1alpha1.TargetDirectory {
+		return ""
+	}
+	dir := w.Spec.Kubernetes.Directory
+	if dir == "" {
+		dir = estatev1alpha1.DefaultDirectory
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(filepath.Dir(estate.file), dir)
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	return abs
+}
+
+// onlyEstate picks the Estate of a run out of its objects. Two are one too many:
+// which of them is meant would depend on their order.
+func (r *reading) onlyEstate(first *object, objects []*object) *object {
+	others := slices.DeleteFunc(slices.Clone(objects), func(o *object) bool {
+		return o.kind != estatev1alpha1.KindEstate || first != nil && sameFile(o.file, first.file) && o.document == first.document
+	})
+	for _, o := range others {
+		if first == nil {
+			first = o
+			continue
+		}
+		check{o, &r.found}.fail("kind", refuse("a second Estate; the first is %s", first.position("")).
+			with("one run reads one Estate"), first.position(""))
+	}
+	return first
+}
+
+func sameFile(a, b string) bool {
+	x, errX := filepath.Abs(a)
+	y, errY := filepath.Abs(b)
+	return errX == nil && errY == nil && x == y
+}
+
+// alone refuses other objects in an Estate's file that isn't among the files
+// that are read: whether they count would be anybody's guess.
+func (r *reading) alone(name string, estate *object) {
+	src := &source{reading: &reading{decoder: r.decoder}, seen: map[string]bool{}}
+	src.open(name)
+	for _, f := range src.files {
+		for _, o := range src.reading.documents(f) {
+			if estate == nil || o.document != estate.document {
+				check{o, &r.found}.fail("kind", refuse("stands in the Estate's file, which is not among the paths").
+					with("move it, or name the file"))
+			}
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package manifest
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	estatev1alpha1 "github.com/vpnctl/vpnctl/crds/estate/v1alpha1"
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/manifest/decode"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Options say where to read from besides the paths.
+type Options struct {
+	EstateFile string    // default: the nearest vpnctl.yaml upwards of the paths
+	Stdin      io.Reader // what the path - stands for; default: standard input
+}
+
+// Loaded is the result of reading manifests. The objects as they were written
+// go with their gateways, in vpn.Gateway.Manifests.
+type Loaded struct {
+	Estate vpn.Estate  // complete, and set only when there was no error
+	Root   string      // the folder of the Estate's file, that its directory is relative to
+	Files  int         // how many were read; a kustomization counts as one
+	Notes  Diagnostics // what was left out on purpose
+}
+
+// Load reads files, directories, kustomizations and standard input ("-"); no
+// path stands for the working directory. It returns everything that is to be
+// told. Where that holds an error, the Estate is empty: incomplete input is no
+// input. Loaded itself is never nil.
+func Load(paths []string, o Options) (*Loaded, Diagnostics) {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	r := &reading{decoder: new(decode.Decoder)}
+	loaded := &Loaded{}
+	name := r.estateFile(paths, o.EstateFile)
+	estateObj, files := r.sources(name, paths, o.Stdin)
+	loaded.Files = len(files)
+	var objects []*object
+	for _, f := range files {
+		objects = append(objects, r.documents(f)...)
+	}
+	estateObj = r.onlyEstate(estateObj, objects)
+	e := r.estate(estateObj, cmp.Or(name, paths[0]))
+	if estateObj != nil {
+		loaded.Root = filepath.Dir(estateObj.file)
+	}
+	r.objectsInto(&e, r.unique(objects))
+	loaded.Notes = r.notes.sort()
+	found := r.found.sort()
+	if found.Errors() == 0 {
+		loaded.Estate = e
+	}
+	return loaded, found
+}
+
+// reading is the state of one Load.
+type reading struct {
+	decoder *decode.Decoder
+	found   Diagnostics
+	notes   Diagnostics
+	lost    bool // a document could not be read, so something may seem to be missing
+}
+
+// sources finds the Estate's file and reads all others.
+func (r *reading) sources(name string, paths []string, stdin io.Reader) (*object, []file) {
+	src := &source{reading: r, stdin: stdin, seen: map[string]bool{}}
+	if src.stdin == nil {
+		src.stdin = os.Stdin
+	}
+	var estateObj *object
+	if name != "" {
+		estateObj = r.estateObject(name)
+		src.output = output(estateObj, r.wire(estateObj))
+	}
+	files := src.paths(paths)
+	if name != "" && !slices.ContainsFunc(files, func(f file) bool { return sameFile(f.name, name) }) {
+		r.alone(name, estateObj)
+		files = append(files, file{name: name})
+	}
+	return estateObj, files
+}
+
+// documents reads the objects of one file.
+func (r *reading) documents(f file) []*object {
+	docs, problems := decode.Documents(f.data)
+	for _, p := range problems {
+		r.lost = true
+		d := Diagnostic{File: f.name, Line: p.Line, Column: p.Column, Field: p.Field, Message: p.Message, Hint: p.Hint, Severity: Error}
+		if f.placeless {
+			d.Line, d.Column = 0, 0
+		}
+		r.found = append(r.found, d)
+	}
+	var out []*object
+	for _, d := range docs {
+		out = append(out, r.objects(f, d.Index, d.Root)...)
+	}
+	return out
+}
+
+// unique drops objects that were already read, and says where.
+func (r *reading) unique(objects []*object) []*object {
+	slices.SortStableFunc(objects, func(a, b *object) int {
+		return cmp.Or(a.position("").compare(b.position("")), cmp.Compare(a.document, b.document))
+	})
+	first := map[string]*object{}
+	var out []*object
+	for _, o := range objects {
+		if o.kind == estatev1alpha1.KindEstate {
+			continue
+		}
+		if f, dup := first[o.String()]; dup {
+			check{o, &r.found}.fail("metadata.name", refuse("a second %s; the first is %s", o, f.position("")), f.position(""))
+			continue
+		}
+		first[o.String()] = o
+		out = append(out, o)
+	}
+	return out
+}
+
+// wire decodes an Estate without a word about what is wrong with it.
+func (r *reading) wire(o *object) estatev1alpha1.Estate {
+	var w estatev1alpha1.Estate
+	if o != nil {
+		r.decoder.Into(o.root, &w)
+	}
+	return w
+}
+
+// estate reads the Estate, which every run needs. Without one the place that it
+// was looked for in is named, unless something there could not be read.
+func (r *reading) estate(o *object, place string) vpn.Estate {
+	if o == nil {
+		if !r.lost && r.found.Errors() == 0 {
+			r.failFile(place, refuse("there is no Estate here, and no %s above", estatev1alpha1.FileName).
+				with("write one, or name its file with --estate"))
+		}
+		return vpn.Estate{}
+	}
+	c := check{o, &r.found}
+	var w estatev1alpha1.Estate
+	c.unreadable(r.decoder.Into(o.root, &w))
+	return estate(c, w)
+}
+
+// objectsInto reads gateways, peers and links and checks them against each other.
+func (r *reading) objectsInto(e *vpn.Estate, objects []*object) {
+	var gateways []*gateway
+	var parties []*party
+	var links []*link
+	for _, o := range objects {
+		c := check{o, &r.found}
+		switch o.kind {
+		case vpnv1alpha1.KindVPNGateway:
+			gateways = append(gateways, vpnGateway(c, into[vpnv1alpha1.VPNGateway](r, c)))
+		case ipsecv1alpha1.KindIPsecGateway:
+			gateways = append(gateways, ipsecGateway(c, into[ipsecv1alpha1.IPsecGateway](r, c)))
+		case vpnv1alpha1.KindVPNPeer:
+			parties = append(parties, vpnPeer(c, into[vpnv1alpha1.VPNPeer](r, c)))
+		case ipsecv1alpha1.KindClusterLink:
+			links = append(links, clusterLink(c, into[ipsecv1alpha1.ClusterLink](r, c)))
+		}
+	}
+	all := relations{reading: r, estate: e, gateways: gateways, parties: parties, links: links}
+	all.check()
+	for _, g := range gateways {
+		e.Gateways = append(e.Gateways, g.finish())
+	}
+	for _, l := range links {
+		e.Links = append(e.Links, l.model)
+	}
+	slices.SortFunc(e.Gateways, func(a, b vpn.Gateway) int { return a.Owner.Compare(b.Owner) })
+	slices.SortFunc(e.Links, func(a, b vpn.Link) int { return a.Owner.Compare(b.Owner) })
+}
+
+// into decodes an object as a wire type. Its status is never looked at: that is
+// written by others, and an exported object has one.
+func into[T any](r *reading, c check) T {
+	var w T
+	c.unreadable(r.decoder.Into(c.root.Without("status"), &w))
+	return w
+}

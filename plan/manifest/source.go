@@ -1,0 +1,185 @@
+package manifest
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxFile bounds one file. Ten thousand gateways fit many times.
+const maxFile = 64 << 20
+
+// file is what was read from one place.
+type file struct {
+	name      string // as a diagnostic names it
+	data      []byte
+	placeless bool // built by a kustomization
+}
+
+// extensions are those of the files that a directory is searched for.
+var extensions = []string{".yaml", ".yml", ".json"}
+
+// source reads files for one Load.
+type source struct {
+	reading *reading
+	stdin   io.Reader
+	output  string // absolute path of the Estate's own output, or ""
+	seen    map[string]bool
+	files   []file
+}
+
+// paths reads everything that the paths name, in the order of their names.
+func (s *source) paths(paths []string) []file {
+	for _, p := range paths {
+		s.path(p)
+	}
+	slices.SortStableFunc(s.files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return s.files
+}
+
+// path reads one argument: standard input, a file, a directory, a kustomization.
+func (s *source) path(p string) {
+	if p == "-" {
+		s.read("<stdin>", "-", func() (io.ReadCloser, error) { return io.NopCloser(s.stdin), nil })
+		return
+	}
+	info, err := os.Stat(p)
+	switch {
+	case err != nil:
+		s.fail(p, err)
+	case s.isOutput(p):
+		s.reading.failFile(p, refuse("this is the Estate's own output directory").with("name the folder of the manifests that people write"))
+	case !info.IsDir() && kustomizationFile(filepath.Base(p)):
+		s.kustomize(filepath.Dir(p))
+	case !info.IsDir():
+		s.open(p)
+	case kustomization(p) != "":
+		s.kustomize(p)
+	default:
+		s.walk(p)
+	}
+}
+
+// walk reads a directory with all that is below it, but not hidden entries, the
+// Estate's output, and directories that a kustomization describes: their files
+// are parts of something, and only building it says of what.
+func (s *source) walk(root string) {
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			s.fail(p, err)
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case p == root:
+			return nil
+		case strings.HasPrefix(d.Name(), "."):
+			return skip(d)
+		case d.IsDir() && s.isOutput(p):
+			s.reading.note(p, "skipped: the Estate's own output directory")
+			return fs.SkipDir
+		case d.IsDir() && kustomization(p) != "":
+			s.reading.note(p, "skipped: a kustomization is built only when it is named")
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		s.entry(p, d)
+		return nil
+	})
+	if err != nil {
+		s.fail(root, err)
+	}
+}
+
+func skip(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// entry reads one file that was found in a directory, also through a link.
+func (s *source) entry(p string, d fs.DirEntry) {
+	if d.Type()&fs.ModeSymlink != 0 {
+		info, err := os.Stat(p)
+		switch {
+		case err == nil && info.IsDir():
+			s.reading.warnFile(p, refuse("a link to a folder is not followed").with("name the folder"))
+			return
+		case err != nil && slices.Contains(extensions, filepath.Ext(p)):
+			s.fail(p, err)
+			return
+		}
+	}
+	if slices.Contains(extensions, filepath.Ext(p)) {
+		s.open(p)
+	}
+}
+
+func (s *source) open(p string) {
+	key, err := filepath.Abs(p)
+	if err != nil {
+		key = p
+	}
+	s.read(filepath.Clean(p), key, func() (io.ReadCloser, error) { return os.Open(p) })
+}
+
+// read reads one file once, however often it is named.
+func (s *source) read(name, key string, open func() (io.ReadCloser, error)) {
+	if s.seen[key] {
+		return
+	}
+	s.seen[key] = true
+	in, err := open()
+	if err != nil {
+		s.fail(name, err)
+		return
+	}
+	defer in.Close()
+	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
+		s.fail(name, err)
+	case len(data) > maxFile:
+		s.reading.failFile(name, refuse("larger than %d MiB", maxFile>>20))
+	default:
+		s.files = append(s.files, file{name: name, data: data})
+	}
+}
+
+// fail reports that something can't be read, without repeating its name.
+func (s *source) fail(name string, err error) {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	s.reading.failFile(name, refuse("can't be read: %v", err))
+}
+
+// isOutput tells whether a path is the Estate's output or lies in it.
+func (s *source) isOutput(p string) bool {
+	if s.output == "" {
+		return false
+	}
+	abs, err := filepath.Abs(p)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(s.output, abs)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// failFile, warnFile and note report on a whole file or folder.
+func (r *reading) failFile(name string, no *refusal) { r.onFile(&r.found, Error, name, no) }
+func (r *reading) warnFile(name string, no *refusal) { r.onFile(&r.found, Warning, name, no) }
+func (r *reading) note(name, text string)            { r.onFile(&r.notes, Note, name, refuse("%s", text)) }
+
+func (r *reading) onFile(to *Diagnostics, s Severity, name string, no *refusal) {
+	*to = append(*to, Diagnostic{File: filepath.Clean(name), Message: no.message, Hint: no.hint, Severity: s})
+}
