@@ -72,7 +72,7 @@ func (l Ledger) Entries() []resource.Entry {
 	add(entryFloatingIP, l.FloatingIP)
 	entries = append(entries, pack(entryVirtualIPs, pairs(l.VirtualIPs))...)
 	entries = append(entries, pack(entryAddresses, pairs(l.Addresses))...)
-	entries = append(entries, pack(entryPeers, slices.Sorted(slices.Values(l.Peers)))...)
+	entries = append(entries, pack(entryPeers, slices.Compact(slices.Sorted(slices.Values(l.Peers))))...)
 	slices.SortFunc(entries, func(a, b resource.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return entries
 }
