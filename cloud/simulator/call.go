@@ -1,0 +1,84 @@
+package simulator
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// Call is one API call that the server has seen.
+type Call struct {
+	N       int    // its number without Keystone's calls, from 1; 0 for a call to Keystone
+	Method  string // GET, POST, …
+	Path    string // below the service: /v2.0/ports/6b4a…
+	Pattern string // the path with IDs as {id}
+	Query   string
+	Status  int    // of the answer; 0 where the connection was closed without one
+	Fault   Action // what was done to it on purpose
+}
+
+// Keystone tells whether the call went to Keystone.
+func (c Call) Keystone() bool { return c.N == 0 }
+
+// Write tells whether the call changes something in Neutron or Nova.
+func (c Call) Write() bool { return !c.Keystone() && c.Method != http.MethodGet }
+
+// Tally counts calls: reads and writes without Keystone's, and each method and pattern ("GET /v2.0/ports").
+type Tally struct {
+	Reads, Writes, Keystone int
+	By                      map[string]int
+}
+
+// Count makes the tally of some calls.
+func Count(calls []Call) Tally {
+	t := Tally{By: map[string]int{}}
+	for _, c := range calls {
+		switch {
+		case c.Keystone():
+			t.Keystone++
+		case c.Write():
+			t.Writes++
+		default:
+			t.Reads++
+		}
+		t.By[c.Method+" "+c.Pattern]++
+	}
+	return t
+}
+
+// Calls returns the calls since the start or the last Reset, in the order of their arrival.
+func (s *Server) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Call, len(s.calls))
+	for i, c := range s.calls {
+		out[i] = *c
+	}
+	return out
+}
+
+// Reset begins anew with the first call: it empties the log, lets hidden objects be found again and, after a
+// stop, lets calls through again. The state of the cloud stays.
+func (s *Server) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls, s.n, s.all, s.stopped = nil, 0, 0, false
+	s.hidden = map[string]int{}
+	for _, r := range s.rules {
+		r.seen = 0
+	}
+}
+
+var idPattern = regexp.MustCompile(`^([0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$`)
+
+// pattern replaces what names a single object in a path by {id}.
+func pattern(path []string) string {
+	out := make([]string, len(path))
+	for i, s := range path {
+		out[i] = s
+		if idPattern.MatchString(s) || i > 0 && path[i-1] == "tags" {
+			out[i] = "{id}"
+		}
+	}
+	return "/" + strings.Join(out, "/")
+}
