@@ -93,9 +93,11 @@ func Acquire(ctx context.Context, c Claimant, o LockOptions) (*Lock, error) {
 		o.Clock = machine{}
 	}
 	l := &Lock{options: o, claimant: c, stamp: newStamp(o.Holder)}
-	switch err := l.claim(ctx); {
-	case errors.Is(err, ErrRefused):
-	case err != nil:
+	err := l.claim(ctx)
+	if err == nil {
+		err = l.freshen(ctx)
+	}
+	if err != nil && !errors.Is(err, ErrRefused) {
 		return nil, fmt.Errorf("locking estate %s: %w", o.Estate, err)
 	}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)

@@ -14,50 +14,25 @@ const poll = 2 * time.Second
 // claim waits for the address until it is ours.
 //
 //	on the address                → what is done
-//	nothing                       → create; 409: someone was faster, wait
+//	nothing                       → create; 409: someone was faster, look again
 //	a lock of ours                → a create whose answer was lost: it is ours
 //	a lock, its term running      → wait
-//	a lock, its term over         → delete that ID, look again
+//	a lock, its term over         → delete that ID and create; 409: someone was faster
 //	anything else                 → refuse, naming it
 func (l *Lock) claim(ctx context.Context) error {
-	start, told := l.options.Clock.Now(), false
+	start, raced := l.options.Clock.Now(), false
 	for {
-		sent := l.options.Clock.Now()
-		port, found, err := l.claimant.FindLock(ctx, l.options.Address)
-		if err != nil {
+		blocked, err := l.try(ctx)
+		switch {
+		case errors.Is(err, ErrHeld) && !raced:
+			raced = true // the next look shows who it was: perhaps we
+			continue
+		case errors.Is(err, ErrHeld):
+			blocked = fmt.Sprintf("%s is taken by another run, or by a port that can't be seen", l.options.Address)
+		case err != nil || blocked == "":
 			return err
 		}
-		if port.Now.IsZero() {
-			return fmt.Errorf("the cloud's answer carries no Date")
-		}
-		seen := sighting{sent: sent, got: l.options.Clock.Now(), server: port.Now}
-		var blocked string
-		if !found {
-			err := l.create(ctx, seen)
-			if !errors.Is(err, ErrHeld) {
-				return err
-			}
-			blocked = fmt.Sprintf("%s was taken by another run at this moment, or by a port that can't be seen", l.options.Address)
-		} else {
-			other, until, ok := readLock(port)
-			switch {
-			case !ok:
-				return fmt.Errorf("%s is held by port %q (%s), which is no lock of vpnctl: choose another lockAddress", l.options.Address, port.Name, port.ID)
-			case other == l.stamp:
-				l.own(port, seen, until)
-				return nil
-			case port.Now.After(until):
-				if err := l.claimant.DeleteLock(ctx, port.ID); err != nil {
-					return fmt.Errorf("removing the expired lock of %s: %w", other.holder, err)
-				}
-				continue
-			}
-			blocked = fmt.Sprintf("%s by %s (port %s on %s), until %s unless renewed", port.Name, other.holder, port.ID, l.options.Address, until.Format(time.RFC3339))
-			if !told && l.options.Waiting != nil {
-				l.options.Waiting(other.holder, until)
-				told = true
-			}
-		}
+		raced = false
 		if waited := l.options.Clock.Now().Sub(start); waited+poll > l.options.Timeout {
 			return fmt.Errorf("%w: %s; waited %s", ErrLocked, blocked, waited.Round(time.Second))
 		}
@@ -67,27 +42,78 @@ func (l *Lock) claim(ctx context.Context) error {
 	}
 }
 
+// try looks once and takes what can be taken. It says who is in the way, or
+// nothing when the lock is ours.
+func (l *Lock) try(ctx context.Context) (blocked string, err error) {
+	port, found, seen, err := l.look(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !found {
+		return "", l.create(ctx, seen)
+	}
+	other, until, isLock := readLock(port)
+	switch {
+	case !isLock:
+		return "", fmt.Errorf("%s is held by port %q (%s), which is no lock of vpnctl: choose another lockAddress", l.options.Address, port.Name, port.ID)
+	case other == l.stamp:
+		l.own(port, seen, until)
+		return "", nil
+	case port.Now.After(until):
+		if err := l.claimant.DeleteLock(ctx, port.ID); err != nil {
+			return "", fmt.Errorf("removing the expired lock of %s: %w", other.holder, err)
+		}
+		return "", l.create(ctx, seen)
+	}
+	l.tell(other.holder, until)
+	return fmt.Sprintf("%s is held by %s (port %s on %s) until %s unless renewed",
+		port.Name, other.holder, port.ID, l.options.Address, until.Format(time.RFC3339)), nil
+}
+
+func (l *Lock) look(ctx context.Context) (Held, bool, sighting, error) {
+	sent := l.options.Clock.Now()
+	port, found, err := l.claimant.FindLock(ctx, l.options.Address)
+	if err == nil && port.Now.IsZero() {
+		err = errors.New("the cloud's answer carries no Date")
+	}
+	return port, found, l.sighted(sent, port, sighting{}), err
+}
+
+// sighted is what an answer to a request sent then says about the server's
+// clock. Where it carries no Date, what was known before still holds.
+func (l *Lock) sighted(sent time.Time, port Held, known sighting) sighting {
+	if port.Now.IsZero() {
+		return known
+	}
+	return sighting{sent: sent, got: l.options.Clock.Now(), server: port.Now}
+}
+
+func (l *Lock) tell(holder string, until time.Time) {
+	if l.options.Waiting != nil && l.options.Timeout > 0 {
+		l.options.Waiting(holder, until)
+		l.options.Waiting = nil
+	}
+}
+
 // create makes the claim. When its answer is lost it may have been made all the
 // same: then it is found by its stamp, and given back where the run has ended.
 func (l *Lock) create(ctx context.Context, seen sighting) error {
 	sent := l.options.Clock.Now()
 	until := seen.now(sent).Add(l.options.TTL).Truncate(time.Second)
-	name, description := lockName(l.options.Estate), l.stamp.describe(until)
-	port, err := l.claimant.CreateLock(ctx, name, description, l.options.Address)
+	port, err := l.claimant.CreateLock(ctx, lockName(l.options.Estate), l.stamp.describe(until), l.options.Address)
 	if errors.Is(err, ErrHeld) || errors.Is(err, ErrRefused) {
 		return err
 	}
 	if err != nil {
 		return l.recover(ctx, err)
 	}
-	l.own(port, sighting{sent: sent, server: port.Now}, until)
+	l.own(port, l.sighted(sent, port, seen), until)
 	return nil
 }
 
 func (l *Lock) recover(ctx context.Context, lost error) error {
 	after := context.WithoutCancel(ctx)
-	sent := l.options.Clock.Now()
-	port, found, err := l.claimant.FindLock(after, l.options.Address)
+	port, found, seen, err := l.look(after)
 	if err != nil || !found {
 		return lost
 	}
@@ -98,7 +124,7 @@ func (l *Lock) recover(ctx context.Context, lost error) error {
 	if ctx.Err() != nil {
 		return errors.Join(lost, l.claimant.DeleteLock(after, port.ID))
 	}
-	l.own(port, sighting{sent: sent, server: port.Now}, until)
+	l.own(port, seen, until)
 	return nil
 }
 

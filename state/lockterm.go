@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -72,7 +73,6 @@ func newTerm(seen sighting, until time.Time, ttl time.Duration) term {
 
 // own records that the lock is ours until then.
 func (l *Lock) own(port Held, seen sighting, until time.Time) {
-	seen.got = l.options.Clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = port
@@ -85,6 +85,18 @@ func (l *Lock) current() term {
 	return l.term
 }
 
+// freshen extends a term that began short, because the create was long on its
+// way.
+func (l *Lock) freshen(ctx context.Context) error {
+	if l.held.ID == "" || l.current().endsAt.Sub(l.options.Clock.Now()) > l.options.TTL/4 {
+		return nil
+	}
+	if err := l.extend(ctx); err != nil {
+		return errors.Join(err, l.claimant.DeleteLock(context.WithoutCancel(ctx), l.held.ID))
+	}
+	return nil
+}
+
 // renew extends the term at its half, and tries again while a renewal fails.
 func (l *Lock) renew() {
 	retry := l.options.TTL / 16
@@ -94,7 +106,7 @@ func (l *Lock) renew() {
 			if l.options.Clock.Sleep(l.ctx, wait) != nil {
 				return
 			}
-			err := l.extend()
+			err := l.extend(l.ctx)
 			if err == nil {
 				break
 			}
@@ -107,17 +119,17 @@ func (l *Lock) renew() {
 	}
 }
 
-func (l *Lock) extend() error {
+func (l *Lock) extend(ctx context.Context) error {
 	sent := l.options.Clock.Now()
 	until := l.current().seen.now(sent).Add(l.options.TTL).Truncate(time.Second)
-	port, err := l.claimant.RenewLock(l.ctx, l.held.ID, l.stamp.describe(until))
+	port, err := l.claimant.RenewLock(ctx, l.held.ID, l.stamp.describe(until))
 	if err != nil {
 		return err
 	}
-	got := l.options.Clock.Now()
+	seen := l.sighted(sent, port, l.current().seen)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.term = newTerm(sighting{sent: sent, got: got, server: port.Now}, until, l.options.TTL)
+	l.term = newTerm(seen, until, l.options.TTL)
 	return nil
 }
 
@@ -151,4 +163,3 @@ func LockAddress(subnet netip.Prefix) netip.Addr {
 	}
 	return netip.AddrFrom4(b)
 }
-
