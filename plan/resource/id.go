@@ -1,6 +1,9 @@
 package resource
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Kind is the kind of a resource: "openstack.port", or "kubernetes." and the
 // object's kind in lower case.
@@ -59,7 +62,8 @@ func (id ID) Compare(other ID) int {
 // MarshalText writes the ID as String does.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText reads what MarshalText wrote; an empty namespace between two
+// slashes is an error.
 func (id *ID) UnmarshalText(text []byte) error {
 	parts := strings.SplitN(string(text), "/", 3)
 	*id = ID{Kind: Kind(parts[0])}
@@ -67,6 +71,9 @@ func (id *ID) UnmarshalText(text []byte) error {
 	case 2:
 		id.Name = parts[1]
 	case 3:
+		if parts[1] == "" {
+			return fmt.Errorf("resource ID %q has an empty namespace", text)
+		}
 		id.Namespace, id.Name = parts[1], parts[2]
 	}
 	return nil

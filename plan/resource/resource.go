@@ -19,6 +19,12 @@ type Resource struct {
 	// Observed side only.
 	Ref   string `json:"ref,omitempty"`   // the provider's own ID, or the file's path
 	Proof string `json:"proof,omitempty"` // why it is ours: "tag owner=VPNGateway/acme/dc1"
+	// CutOff marks a create of ours that stopped before it was tagged. Where a
+	// manifest asks for it, it counts as absent: the create completes it.
+	CutOff bool `json:"cutOff,omitempty"`
+	// Adopt is the rule by which it may be taken over although it does not carry
+	// our mark, in words; empty: it carries our mark.
+	Adopt string `json:"adopt,omitempty"`
 
 	SecurityGroup *SecurityGroup `json:"securityGroup,omitempty"`
 	Port          *Port          `json:"port,omitempty"`
@@ -54,6 +60,7 @@ type Rule struct {
 	From      int          `json:"from,omitempty"`     // first port; 0 with To 0: any
 	To        int          `json:"to,omitempty"`
 	Remote    netip.Prefix `json:"remote,omitzero"` // canonical; zero: anywhere
+	Group     string       `json:"group,omitempty"` // observed: ID of a remote or address group, which ours never have
 	Why       string       `json:"why,omitempty"`   // in words: "peer plant1"; not part of equality
 }
 
