@@ -21,7 +21,12 @@ var impacts = []string{"none", "reload", "reconnect", "restart", "customer"}
 func Impacts() []string { return append([]string(nil), impacts...) }
 
 // String is the impact's name.
-func (i Impact) String() string { return impacts[i] }
+func (i Impact) String() string {
+	if i < 0 || int(i) >= len(impacts) {
+		return fmt.Sprintf("impact(%d)", int(i))
+	}
+	return impacts[i]
+}
 
 // MarshalText writes the name.
 func (i Impact) MarshalText() ([]byte, error) { return []byte(i.String()), nil }

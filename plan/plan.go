@@ -28,14 +28,26 @@ type Plan struct {
 
 // Options are what the user chose and the plan depends on.
 type Options struct {
-	Gateways   []string      `json:"gateways,omitempty"` // namespace/name; empty: all
-	Only       string        `json:"only,omitempty"`     // cloud or kubernetes; empty: both
-	Prune      bool          `json:"prune,omitempty"`
-	MaxDeletes int           `json:"maxDeletes,omitempty"`
-	AllowEmpty bool          `json:"allowEmpty,omitempty"`
-	PodsGone   bool          `json:"podsGone,omitempty"`
-	Hold       time.Duration `json:"hold,omitempty"`
+	Gateways   []string      `json:"gateways,omitempty"`   // namespace/name; empty: all
+	Only       string        `json:"only,omitempty"`       // OnlyCloud or OnlyKubernetes; empty: both
+	Prune      bool          `json:"prune,omitempty"`      // delete what has no manifest any more
+	MaxDeletes int           `json:"maxDeletes,omitempty"` // gateways and peers that one run may delete; 0: DefaultMaxDeletes, negative: none
+	AllowEmpty bool          `json:"allowEmpty,omitempty"` // no manifest at all is meant
+	PodsGone   bool          `json:"podsGone,omitempty"`   // target directory: the pods are known to be gone
+	Hold       time.Duration `json:"hold,omitempty"`       // target directory: how long the cloud side outlives the files; 0: DefaultHold, negative: not at all
 }
+
+// The sides that Options.Only selects.
+const (
+	OnlyCloud      = "cloud"
+	OnlyKubernetes = "kubernetes"
+)
+
+// What an option means that was left at zero.
+const (
+	DefaultMaxDeletes = 10
+	DefaultHold       = 10 * time.Minute
+)
 
 // Owner is one gateway's line in the plan.
 type Owner struct {

@@ -1,0 +1,173 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// access fills the reachability table: a row for every peer and exposure, and
+// every peer that a reverse exposure can lead to, before or after.
+func (d *draft) access() {
+	yes, no := true, false
+	for _, p := range d.sorted {
+		t := table{party: p, before: d.in.Before[p.text], after: d.reach(p), yes: &yes, no: &no}
+		t.exposures(false)
+		t.exposures(true)
+		slices.SortFunc(t.rows, func(a, b Access) int {
+			if c := strings.Compare(a.Peer, b.Peer); c != 0 {
+				return c
+			}
+			if a.Reverse != b.Reverse {
+				return 2*btoi(a.Reverse) - 1
+			}
+			return strings.Compare(a.Exposure, b.Exposure)
+		})
+		d.plan.Access = append(d.plan.Access, t.rows...)
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// future is what becomes of a gateway's reachability.
+type future int
+
+const (
+	unchanged future = iota // this run leaves it as it is
+	asDesired
+	ended
+)
+
+func (d *draft) reach(p *party) future {
+	switch {
+	case p.refused || p.fate == stay || d.in.Options.Only == OnlyCloud:
+		return unchanged
+	case p.fate == remove && p.files > 0:
+		return ended
+	case p.fate == remove:
+		return unchanged
+	}
+	return asDesired
+}
+
+// table is the reachability of one gateway.
+type table struct {
+	party  *party
+	before map[string]vpn.Access
+	after  future
+	rows   []Access
+
+	yes, no *bool
+}
+
+func (t *table) exposures(reverse bool) {
+	known := map[string]bool{}
+	if g := t.party.gateway; g != nil {
+		list := g.Exposures
+		if reverse {
+			list = g.ReverseExposures
+		}
+		for _, peer := range g.Peers {
+			access := g.Access(peer)
+			for _, x := range list {
+				known[peer.Name+"/"+x.Name] = true
+				t.desired(peer, x, side(access, reverse), reverse)
+			}
+		}
+	}
+	for peer, access := range t.before { // what the manifests no longer name
+		for _, x := range side(access, reverse) {
+			if known[peer+"/"+x] {
+				continue
+			}
+			r := Access{Gateway: t.party.owner, Peer: peer, Exposure: x, Reverse: reverse, Before: t.yes}
+			if t.after == unchanged {
+				r.After = t.yes
+			} else {
+				r.Note = t.farewell(peer)
+			}
+			t.rows = append(t.rows, r)
+		}
+	}
+}
+
+// desired adds the row of a peer and an exposure that the manifests name.
+func (t *table) desired(peer vpn.Peer, x vpn.Exposure, granted []string, reverse bool) {
+	r := Access{Gateway: t.party.owner, Peer: peer.Name, Exposure: x.Name, Reverse: reverse}
+	old, known := t.before[peer.Name]
+	if known && (t.party.ledger == nil || t.party.ledger.VirtualIPs[x.Name] != 0) {
+		r.Before = t.answer(slices.Contains(side(old, reverse), x.Name))
+	}
+	if reverse && !peer.Serves(x) && (r.Before == nil || !*r.Before) {
+		return
+	}
+	switch t.after {
+	case unchanged:
+		r.After = r.Before
+	case asDesired:
+		r.After = t.answer(slices.Contains(granted, x.Name) && (!reverse || peer.Serves(x)))
+	}
+	if t.after != unchanged && r.Before == t.yes && r.After != t.yes {
+		r.Note = t.note(peer, x, old, reverse)
+	}
+	if r.Before != nil || r.After != nil {
+		t.rows = append(t.rows, r)
+	}
+}
+
+// note says why access closes and how to get it back.
+func (t *table) note(peer vpn.Peer, x vpn.Exposure, old vpn.Access, reverse bool) string {
+	field := "exposures"
+	if reverse {
+		field = "reverseExposures"
+	}
+	switch {
+	case t.after == ended:
+		return t.farewell(peer.Name)
+	case reverse && !peer.Serves(x):
+		return x.Target.Address.String() + " is not behind " + peer.Name + " any more"
+	case old.Default && peer.Grants == nil:
+		return ordinal(len(t.party.gateway.Peers)) + " peer without a grant: add authorization." + field + ": [" + x.Name + "]"
+	}
+	return "no grant names it any more: add authorization." + field + ": [" + x.Name + "]"
+}
+
+// ordinal counts the peer that ends default access.
+func ordinal(peers int) string {
+	if peers == 2 {
+		return "second"
+	}
+	return "one more"
+}
+
+// farewell says why a row ends that no manifest names.
+func (t *table) farewell(peer string) string {
+	switch g := t.party.gateway; {
+	case g == nil:
+		return "the gateway goes"
+	case !slices.ContainsFunc(g.Peers, func(p vpn.Peer) bool { return p.Name == peer }):
+		return "the peer goes"
+	}
+	return "the exposure goes"
+}
+
+func side(a vpn.Access, reverse bool) []string {
+	if reverse {
+		return a.ReverseExposures
+	}
+	return a.Exposures
+}
+
+// answer is b as a cell of the table; the cells of a plan share their values.
+func (t *table) answer(b bool) *bool {
+	if b {
+		return t.yes
+	}
+	return t.no
+}

@@ -1,0 +1,132 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+// build plans the changes of every owner, as the policy decided.
+func (d *draft) build() {
+	for _, p := range d.sorted {
+		switch {
+		case p.refused:
+		case p.fate == remove:
+			d.remove(p)
+		case p.fate == build:
+			d.diff(p)
+		}
+	}
+}
+
+// diff plans what leads from the observed to the desired side of one owner.
+//
+//	desired   observed        → change
+//	port a    -               → create
+//	port a    same            → none
+//	port a    other           → update; replace where another floating IP is pinned
+//	port a    unmarked        → adopt, under the rule that it carries
+//	port a    of another      → refused
+//	-         route, object   → delete, with its proof
+//	-         anything else   → refused: a living gateway keeps its group, port and address
+func (d *draft) diff(p *party) {
+	slices.SortFunc(p.differs, func(a, b pair) int { return a.want.ID.Compare(b.want.ID) })
+	slices.SortFunc(p.extra, func(a, b resource.Resource) int { return a.ID.Compare(b.ID) })
+	for _, x := range p.differs {
+		if why, ok := obstacle(x); ok {
+			p.refused = true
+			d.refuse(Refusal{Owner: p.owner, ID: x.want.ID, Message: why})
+		}
+	}
+	for i := range p.extra {
+		if id := p.extra[i].ID; p.gateway != nil && !spare(id.Kind) {
+			d.refuse(Refusal{Owner: p.owner, ID: id, Message: id.String() + " is there, but nothing was rendered for it"})
+		}
+	}
+	if p.refused {
+		return
+	}
+	for _, x := range p.differs {
+		d.compare(p, x)
+	}
+	for i := range p.extra {
+		d.shed(p, &p.extra[i])
+	}
+	d.explain(p)
+}
+
+// spare tells whether a living gateway can lose a resource of that kind.
+func spare(k resource.Kind) bool {
+	return !k.Cloud() || k == resource.KindRoute || k == resource.KindApplied
+}
+
+// obstacle says why a difference must not be settled.
+func obstacle(x pair) (string, bool) {
+	if x.have == nil {
+		return "", false
+	}
+	if f := x.have.FloatingIP; f != nil && f.Holder != "" {
+		return "floating IP " + f.Address + " is held by " + f.Holder, true
+	}
+	if r := x.have.Route; r != nil && r.NextHop == "" && len(r.Foreign) > 0 {
+		return "route " + r.Destination.String() + " leads to " + r.Foreign[0] + ", which is not ours", true
+	}
+	if a, b := x.have.Port, x.want.Port; a != nil && b != nil && a.Network != b.Network {
+		return "port " + a.Address + " stands in another network than the estate's, and can't be moved", true
+	}
+	return "", false
+}
+
+// compare plans one desired resource that is missing or differs.
+func (d *draft) compare(p *party, x pair) {
+	c := Change{ID: x.want.ID, Before: shown(x.have), After: shown(&x.want)}
+	if x.have != nil && !absent(x.have) {
+		c.Attributes = attributes(x.have, &x.want)
+		c.Action = action(x, c.Attributes)
+	} else {
+		c.Before = nil
+		c.Attributes = attributes(nil, &x.want)
+		c.Action = Create
+	}
+	switch {
+	case c.Action == "":
+		return
+	case c.Action == Replace:
+		c.Proof = cmp.Or(x.have.Proof, ledgerProof(p))
+	}
+	c.Drift = p.drift() && c.Action != Adopt
+	d.change(p, c)
+}
+
+// action tells what settles a difference; empty where nothing differs after all.
+func action(x pair, differences []Attribute) Action {
+	moved := func(name string) bool {
+		return slices.ContainsFunc(differences, func(a Attribute) bool { return a.Name == name && a.Before != "" })
+	}
+	switch {
+	case x.have.Adopt != "":
+		return Adopt
+	case len(differences) == 0:
+		return ""
+	case x.want.FloatingIP != nil && moved(attrAddress):
+		return Replace
+	}
+	return Update
+}
+
+// shed plans the removal of what a living owner no longer wants.
+func (d *draft) shed(p *party, have *resource.Resource) {
+	switch {
+	case have.Applied != nil || absent(have):
+	case have.Proof == "":
+		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "nobody asks for it, and it does not carry our mark"})
+	case p.gateway != nil && elsewhere(have.ID):
+		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "on another router than the estate's: it goes when the gateway goes"})
+	default:
+		d.change(p, Change{
+			ID: have.ID, Action: Delete, Before: shown(have), Attributes: attributes(have, nil),
+			Drift: p.drift(), Proof: have.Proof,
+		})
+	}
+}

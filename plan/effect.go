@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+// effect sets what a change of a standing gateway does to the people behind it.
+// Where no tunnel can be up, nothing does anything.
+func (d *draft) effect(p *party, c *Change) {
+	if c.Before != nil && c.After != nil && c.After.Object != nil {
+		if d.in.Judge != nil {
+			c.suffer(d.in.Judge(*c.Before, *c.After))
+		}
+		return
+	}
+	if !p.running() || c.Action == Delete || c.Action == Release {
+		return
+	}
+	switch {
+	case c.After.SecurityGroup != nil:
+		d.groupEffect(p, c)
+	case c.After.Port != nil:
+		d.portEffect(p, c)
+	case c.After.FloatingIP != nil:
+		a, ok := c.attribute(attrAddress)
+		if c.Action == Create || c.Action == Replace || ok && a.Before != "" {
+			c.suffer(everyone(p, ImpactCustomer, "the gateway's public address becomes "+cmp.Or(a.After, resource.Unknown)))
+		}
+	}
+}
+
+// everyone is the verdict that concerns all peers of a gateway.
+func everyone(p *party, i Impact, consequence string) Verdict {
+	v := Verdict{Impact: i, Interrupts: p.peers(), Consequence: consequence}
+	if i == ImpactCustomer {
+		v.Customers = v.Interrupts
+	}
+	return v
+}
+
+func (d *draft) portEffect(p *party, c *Change) {
+	if c.Action == Create {
+		c.suffer(everyone(p, ImpactRestart, "the pod starts again with the new port"))
+		return
+	}
+	if a, ok := c.attribute(attrNode); ok {
+		where := "on " + a.After
+		if a.Before == "" {
+			where += ", where its port is attached again"
+		}
+		c.suffer(everyone(p, ImpactRestart, "the pod starts again "+where))
+	}
+}
+
+// groupEffect: rules themselves interrupt nothing, the configuration beside them
+// does; but what the ledger moves, the other side has to follow.
+func (d *draft) groupEffect(p *party, c *Change) {
+	if a, ok := c.attribute(attrServiceCIDR); ok && a.Before != "" {
+		c.suffer(everyone(p, ImpactCustomer, "the service CIDR moves from "+a.Before+" to "+a.After))
+		return
+	}
+	for _, a := range c.Attributes {
+		if a.Before == "" || a.After == "" {
+			continue
+		}
+		if name, ok := strings.CutPrefix(a.Name, attrVirtualIP); ok {
+			c.suffer(d.moved(p, name, a))
+		}
+		if name, ok := strings.CutPrefix(a.Name, attrTunnelIP); ok {
+			c.suffer(Verdict{ImpactCustomer, []string{name}, []string{name}, name + " gets the tunnel address " + a.After})
+		}
+	}
+}
+
+// moved is what another virtual IP does: the peers that use an exposure must
+// follow, and for a reverse exposure whoever calls it on our side.
+func (d *draft) moved(p *party, exposure string, a Attribute) Verdict {
+	where := exposure + " moves from " + a.Before + " to " + a.After
+	if !slices.ContainsFunc(p.gateway.Exposures, named(exposure)) {
+		return Verdict{Impact: ImpactReload, Consequence: where + ": whoever calls it on our side must follow"}
+	}
+	v := Verdict{Impact: ImpactCustomer, Consequence: where}
+	for _, peer := range p.peers() {
+		access, known := d.in.Before[p.text][peer]
+		if !known || slices.Contains(access.Exposures, exposure) {
+			v.Customers = append(v.Customers, peer)
+		}
+	}
+	return v
+}
+
+// suffer adds a verdict to a change: the worst counts, the people add up.
+func (c *Change) suffer(v Verdict) {
+	c.Impact = max(c.Impact, v.Impact)
+	c.Interrupts = union(c.Interrupts, v.Interrupts)
+	c.Customers = union(c.Customers, v.Customers)
+	c.Consequence = join(c.Consequence, v.Consequence)
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+func (c *Change) attribute(name string) (Attribute, bool) {
+	for _, a := range c.Attributes {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Attribute{}, false
+}

@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// finish brings all that was found into the plan, in its fixed order.
+func (d *draft) finish() {
+	done, _ := d.queue().run()
+	for _, c := range done {
+		slices.SortFunc(c.Needs, resource.ID.Compare)
+		c.Needs = slices.Compact(c.Needs)
+	}
+	wait(done)
+	d.plan.Changes = make([]Change, len(done))
+	for i, c := range done {
+		d.plan.Changes[i] = *c
+	}
+	for _, p := range d.sorted {
+		if !p.owner.IsZero() {
+			d.plan.Owners = append(d.plan.Owners, *p.line)
+		}
+	}
+	d.access()
+	d.arrange()
+}
+
+// arrange sorts what has no order of its own, and drops what was said twice.
+func (d *draft) arrange() {
+	d.plan.Kept = slices.DeleteFunc(d.plan.Kept, func(k Kept) bool {
+		c, ok := d.changes[k.ID]
+		return ok && c.Action == Delete && k.ID.Kind != resource.KindRoute
+	})
+	slices.SortFunc(d.plan.Kept, func(a, b Kept) int {
+		return cmp.Or(a.Owner.Compare(b.Owner), a.ID.Compare(b.ID), strings.Compare(a.What, b.What), strings.Compare(a.Why, b.Why))
+	})
+	slices.SortFunc(d.plan.Notices, func(a, b Notice) int {
+		return cmp.Or(a.Owner.Compare(b.Owner), strings.Compare(a.Message, b.Message), strings.Compare(a.Hint, b.Hint))
+	})
+	slices.SortFunc(d.plan.Refusals, func(a, b Refusal) int {
+		return cmp.Or(a.Owner.Compare(b.Owner), a.ID.Compare(b.ID), strings.Compare(a.Message, b.Message), strings.Compare(a.Hint, b.Hint))
+	})
+	d.plan.Kept = slices.Compact(d.plan.Kept)
+	d.plan.Notices = slices.Compact(d.plan.Notices)
+	d.plan.Refusals = slices.Compact(d.plan.Refusals)
+}
+
+// inTree are the gateways that have objects after this plan.
+func (d *draft) inTree() (standing []vpn.Owner) {
+	for _, p := range d.sorted {
+		n := p.files
+		for _, c := range p.changes {
+			switch {
+			case c.ID.Kind.Cloud():
+			case c.Action == Create:
+				n++
+			case c.Action == Delete:
+				n--
+			}
+		}
+		if n > 0 && !p.owner.IsZero() {
+			standing = append(standing, p.owner)
+		}
+	}
+	return standing
+}

@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Input is all that a plan is made from.
+type Input struct {
+	Estate   vpn.Estate
+	Desired  resource.Graph // every gateway with a manifest, rendered with what is known; also objects of the estate itself (Owner "")
+	Observed resource.Graph
+	Ledgers  []alloc.Ledger // observed, of this estate
+
+	// What observing, allocating and rendering found. An owner that is refused
+	// gets no changes at all.
+	Refusals []Refusal
+	Notices  []Notice
+
+	// Judge says what a content change of a Kubernetes object does. Nil: nothing.
+	Judge func(before, after resource.Resource) Verdict
+	// Index renders the objects of the estate itself that list the gateways
+	// standing in the tree after this plan, sorted. Nil: Desired holds them all.
+	Index func(standing []vpn.Owner) []resource.Resource
+	// Before is the access now in force: owner text → peer → access. An owner or
+	// peer that is missing is not known.
+	Before map[string]map[string]vpn.Access
+
+	Options   Options
+	Now       time.Time
+	Manifests int // how many manifests were read
+}
+
+// Verdict is what a content change does.
+type Verdict struct {
+	Impact      Impact
+	Interrupts  []string // peers whose tunnel it interrupts
+	Customers   []string // peers whose side must change
+	Consequence string   // in words
+}
+
+// Make compares what should be with what is. It is a pure function: the order of
+// lists and maps in its input does not show in its result.
+func Make(in Input) Plan {
+	d := newDraft(in)
+	if !d.empty() {
+		d.decide()
+		d.build()
+		d.settle()
+		d.index()
+		d.limit()
+	}
+	d.finish()
+	return d.plan
+}

@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+const byOthers = "added by someone else"
+
+// keep notes what of a resource is another hand's.
+func (d *draft) keep(p *party, have *resource.Resource) {
+	note := func(what, why string) {
+		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what, Why: why})
+	}
+	switch {
+	case have.SecurityGroup != nil:
+		for _, r := range have.SecurityGroup.Foreign {
+			note("rule "+r.String(), byOthers)
+		}
+	case have.Port != nil:
+		for _, pair := range have.Port.Foreign {
+			note("allowed address pair "+pair, byOthers)
+		}
+	case have.Route != nil:
+		for _, hop := range have.Route.Foreign {
+			note("route "+have.Route.Destination.String()+" via "+hop, byOthers)
+		}
+	}
+}
+
+// what names a resource that stays in words.
+func what(r *resource.Resource) string {
+	switch {
+	case r.Route != nil:
+		return "route " + r.Route.Destination.String() + " via " + r.Route.NextHop
+	case r.Object != nil:
+		return r.Object.Kind + " " + r.Object.Name
+	}
+	return r.ID.Kind.Short()
+}
+
+// elsewhere tells whether a route stands on a router that is not the estate's;
+// such an ID ends in "@" and the router's ID.
+func elsewhere(id resource.ID) bool {
+	return id.Kind == resource.KindRoute && strings.Contains(id.Name, "@")
+}
+
+// ledgerProof is the proof for what our ledger names and no tag can: a
+// customer's floating IP.
+func ledgerProof(p *party) string { return "ledger of " + p.text }

@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+// limit leaves out the side that Options.Only does not name. What would need it
+// is held; the record of what was applied is written only by a run that leaves
+// nothing out.
+func (d *draft) limit() {
+	if d.in.Options.Only == "" {
+		return
+	}
+	out := map[resource.ID]*Change{}
+	for _, p := range d.everyone() {
+		for _, c := range p.changes {
+			if c.ID.Kind.Cloud() != (d.in.Options.Only == OnlyCloud) {
+				out[c.ID] = c
+				p.leftOut++
+				delete(d.changes, c.ID)
+			}
+		}
+		p.changes = slices.DeleteFunc(p.changes, func(c *Change) bool {
+			return out[c.ID] != nil || c.ID.Kind == resource.KindApplied && p.leftOut > 0
+		})
+	}
+	for _, p := range d.everyone() {
+		for _, c := range p.changes {
+			c.Needs = slices.DeleteFunc(c.Needs, func(id resource.ID) bool {
+				o := out[id]
+				if o != nil && essential(o) {
+					c.Held = "needs " + id.String() + ", which --only " + d.in.Options.Only + " leaves out"
+				}
+				return o != nil
+			})
+		}
+	}
+	side := map[string]string{OnlyCloud: "of the Kubernetes side", OnlyKubernetes: "of the cloud side"}[d.in.Options.Only]
+	if len(out) > 0 {
+		d.plan.Notices = append(d.plan.Notices, Notice{Message: "--only " + d.in.Options.Only + " leaves out " + count(len(out), "change ", "changes ") + side})
+	}
+}
+
+// everyone is every party, the estate itself last.
+func (d *draft) everyone() []*party { return append(slices.Clone(d.sorted), d.estate) }
+
+// essential tells whether a change must have happened before what needs it: all
+// but a change in place that moves no allocation.
+func essential(c *Change) bool {
+	if c.Action != Update {
+		return true
+	}
+	was, is := body(c.Before, sg), body(c.After, sg)
+	return !slices.Equal(was.Ledger, is.Ledger) || !was.Draining.Equal(is.Draining)
+}
+
+// wait holds everything that needs something held. Changes come in order.
+func wait(changes []*Change) {
+	held := map[resource.ID]bool{}
+	for _, c := range changes {
+		for _, id := range c.Needs {
+			if c.Held == "" && held[id] {
+				c.Held = "waits for " + id.String() + ", which is held"
+			}
+		}
+		held[c.ID] = c.Held != ""
+	}
+}

@@ -1,0 +1,166 @@
+package plan
+
+import (
+	"path"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+// link finds, for each change of a party, the changes that come first.
+//
+// What is made needs what it is made of, through everything on the way that
+// stays; and the ledger, which is written before anything uses what it promises.
+// What is removed goes in the opposite direction. Closing comes no later than
+// opening: rules, grants and addresses of one gateway change in one write each.
+func (d *draft) link(p *party) {
+	if p.fate == remove {
+		unwind(p)
+		return
+	}
+	var ledger *Change
+	for _, c := range p.changes {
+		if c.After != nil && c.After.SecurityGroup != nil {
+			ledger = c
+		}
+	}
+	for _, c := range p.changes {
+		switch {
+		case c.ID.Kind == resource.KindApplied:
+			c.need(p.changes, func(o *Change) bool { return o != c })
+		case c.Action == Delete && !c.ID.Kind.Cloud():
+			c.need(p.changes, func(o *Change) bool { return o.Action != Delete && !o.ID.Kind.Cloud() })
+		case c.Action != Delete:
+			d.walk(c, c.ID, map[resource.ID]bool{c.ID: true})
+			if ledger != nil && ledger != c {
+				c.Needs = append(c.Needs, ledger.ID)
+			}
+		}
+	}
+}
+
+// walk adds the nearest changes below a desired resource.
+func (d *draft) walk(c *Change, from resource.ID, seen map[resource.ID]bool) {
+	needs := d.in.Desired[from].Needs
+	if from == c.ID {
+		needs = c.After.Needs
+	}
+	for _, id := range needs {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		if o, ok := d.changes[id]; ok && o.Action != Delete && o.Action != Release {
+			c.Needs = append(c.Needs, id)
+			continue
+		}
+		if _, there := d.in.Observed[id]; !there {
+			c.Held = "waits for " + id.String() + ", which is not there"
+		}
+		d.walk(c, id, seen)
+	}
+}
+
+func (c *Change) need(others []*Change, which func(*Change) bool) {
+	for _, o := range others {
+		if which(o) {
+			c.Needs = append(c.Needs, o.ID)
+		}
+	}
+}
+
+// unwind puts the removal of a gateway in order: every step needs all of the
+// step before.
+func unwind(p *party) {
+	steps := make([][]*Change, 6)
+	for _, c := range p.changes {
+		s := step(c)
+		steps[s] = append(steps[s], c)
+	}
+	var before []*Change
+	for _, now := range steps {
+		if len(now) == 0 {
+			continue
+		}
+		for _, c := range now {
+			c.need(before, func(*Change) bool { return true })
+		}
+		before = now
+	}
+}
+
+// step is where in a removal a change stands: the pods go first, then what leads
+// to the port, then the port, then the group that it is in.
+func step(c *Change) int {
+	switch {
+	case !c.ID.Kind.Cloud():
+		return 0
+	case c.Action == Update: // draining begins
+		return 1
+	case c.ID.Kind == resource.KindRoute:
+		return 2
+	case c.ID.Kind == resource.KindFloatingIP:
+		return 3
+	case c.ID.Kind == resource.KindPort:
+		return 4
+	}
+	return 5
+}
+
+// index plans the objects of the estate itself, which list the gateways of the
+// tree. They come last: no list names what is not written yet.
+func (d *draft) index() {
+	p := d.estate
+	if d.in.Index != nil {
+		p.differs, p.extra = nil, nil
+		wanted := resource.Graph{}
+		wanted.Add(d.in.Index(d.inTree())...)
+		for id, want := range wanted {
+			have, ok := d.in.Observed[id]
+			switch {
+			case !ok:
+				p.differs = append(p.differs, pair{want: want})
+			case !same(&want, &have):
+				p.differs = append(p.differs, pair{want: want, have: &have})
+			}
+		}
+		for id, have := range d.in.Observed {
+			if _, ok := wanted[id]; !ok && have.Owner == "" {
+				p.extra = append(p.extra, have)
+			}
+		}
+	}
+	d.diff(p)
+	below := d.created()
+	for _, c := range p.changes {
+		if c.Action == Delete {
+			continue
+		}
+		d.walk(c, c.ID, map[resource.ID]bool{c.ID: true})
+		c.Needs = append(c.Needs, below[path.Dir(c.After.Object.Path)]...)
+	}
+	for _, c := range p.changes {
+		if c.Action == Delete {
+			c.need(p.changes, func(o *Change) bool { return o.Action != Delete })
+		}
+	}
+}
+
+// created are the kustomizations that this plan makes, by every folder above
+// their own.
+func (d *draft) created() map[string][]resource.ID {
+	below := map[string][]resource.ID{}
+	for _, p := range append(slices.Clone(d.sorted), d.estate) {
+		for _, c := range p.changes {
+			if c.Action != Create || c.After.Object == nil || c.After.Object.Kind != "Kustomization" {
+				continue
+			}
+			dir := path.Dir(c.After.Object.Path)
+			for dir != "." && dir != "/" {
+				dir = path.Dir(dir)
+				below[dir] = append(below[dir], c.ID)
+			}
+		}
+	}
+	return below
+}

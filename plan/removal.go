@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// remove plans the end of an owner without a manifest.
+//
+//	files  draining      target     → files    group      rest of the cloud side
+//	yes    -             directory  → deleted  draining   held
+//	no     no, deployed  directory  → -        draining   held
+//	no     not over      directory  → -        held       held
+//	no     over          directory  → -        deleted    deleted
+//	any    any           cluster    → deleted  deleted    deleted
+//
+// --pods-gone and a gateway that was never deployed need no hold.
+func (d *draft) remove(p *party) {
+	slices.SortFunc(p.extra, func(a, b resource.Resource) int { return a.ID.Compare(b.ID) })
+	for i := range p.extra {
+		if why, ok := blocker(&p.extra[i]); ok {
+			d.refuse(Refusal{Owner: p.owner, ID: p.extra[i].ID, Message: why})
+		}
+	}
+	if p.refused {
+		return
+	}
+	start, held := d.drain(p)
+	for i := range p.extra {
+		have := &p.extra[i]
+		switch {
+		case have.Applied != nil || absent(have): // the record goes with its group
+		case have.SecurityGroup != nil && start:
+			d.change(p, draining(have, d.moment()))
+		case have.FloatingIP != nil && have.FloatingIP.Holder != "":
+			d.notice(p, "floating IP "+have.FloatingIP.Address+" is held by "+have.FloatingIP.Holder+" and left alone", "")
+		default:
+			d.change(p, d.deletion(p, have, held))
+		}
+	}
+	d.explain(p)
+}
+
+// blocker says what stands against a removal.
+func blocker(have *resource.Resource) (string, bool) {
+	f := have.FloatingIP
+	switch {
+	case f != nil && !f.Pinned && f.Holder != "":
+		return "floating IP " + f.Address + " is ours, but " + f.Holder + " holds it", true
+	case have.Proof == "" && (f == nil || !f.Pinned) && have.Applied == nil && !absent(have):
+		return have.ID.String() + " does not carry our mark", true
+	}
+	return "", false
+}
+
+// drain tells whether the hold starts with this run, and why the cloud side is
+// held; empty: it is not.
+func (d *draft) drain(p *party) (start bool, held string) {
+	hold := d.hold()
+	if d.in.Estate.Kubernetes.Target != vpn.TargetDirectory || d.in.Options.PodsGone || hold == 0 {
+		return false, ""
+	}
+	switch {
+	case p.files > 0, p.draining.IsZero() && p.applied != "":
+		return true, until(d.moment().Add(hold))
+	case !p.draining.IsZero() && d.in.Now.Before(p.draining.Add(hold)):
+		return false, until(p.draining.Add(hold))
+	}
+	return false, ""
+}
+
+func until(t time.Time) string {
+	return "pods may still run: held until " + t.UTC().Format(time.RFC3339) + ", or --pods-gone"
+}
+
+// hold is how long the cloud side outlives the files.
+func (d *draft) hold() time.Duration {
+	switch hold := d.in.Options.Hold; {
+	case hold == 0:
+		return DefaultHold
+	case hold < 0:
+		return 0
+	default:
+		return hold
+	}
+}
+
+// moment is now, as precise as a tag holds it.
+func (d *draft) moment() time.Time { return d.in.Now.UTC().Truncate(time.Second) }
+
+// draining is the change that marks a group whose files go.
+func draining(have *resource.Resource, since time.Time) Change {
+	after := *have
+	group := *have.SecurityGroup
+	group.Draining, group.Foreign = since, nil
+	after.SecurityGroup = &group
+	return Change{
+		ID: have.ID, Action: Update, Before: have, After: &after,
+		Attributes: attributes(have, &after),
+		Reason:     noManifest + ": the cloud side outlives the pods",
+	}
+}
+
+func (d *draft) deletion(p *party, have *resource.Resource, held string) Change {
+	c := Change{ID: have.ID, Action: Delete, Before: shown(have), Attributes: attributes(have, nil), Proof: have.Proof}
+	if f := have.FloatingIP; f != nil {
+		by, pinned := d.pinnedBy(f.Address)
+		switch {
+		case pinned:
+			c.Action, c.Reason = Release, noManifest+"; pinned by "+by.Path()+", so the address stays"
+		case f.Pinned:
+			c.Action, c.Reason = Release, noManifest+"; the address is the customer's"
+		}
+		if c.Proof == "" {
+			c.Proof = ledgerProof(p)
+		}
+	}
+	if have.ID.Kind.Cloud() {
+		c.Held = held
+	}
+	if p.running() && p.ends(have.ID.Kind) {
+		c.suffer(everyone(p, ImpactRestart, "all its tunnels end for good"))
+	}
+	if n := foreignParts(have); n > 0 {
+		c.Consequence = join(c.Consequence, fmt.Sprintf("%d added by someone else go with it", n))
+	}
+	return c
+}
+
+// ends tells whether the tunnels end with a resource of that kind: with the pod,
+// or without one in sight with its port or address.
+func (p *party) ends(k resource.Kind) bool {
+	if p.deployed {
+		return k == kindDeployment
+	}
+	return k == resource.KindPort || k == resource.KindFloatingIP
+}
+
+// foreignParts counts what other hands added and no removal can keep.
+func foreignParts(have *resource.Resource) int {
+	return len(body(have, sg).Foreign) + len(body(have, port).Foreign)
+}
+
+// pinnedBy finds the gateway whose manifest pins a floating IP.
+func (d *draft) pinnedBy(address string) (vpn.Owner, bool) {
+	addr, err := netip.ParseAddr(address)
+	if err != nil {
+		return vpn.Owner{}, false
+	}
+	for i := range d.in.Estate.Gateways {
+		if g := &d.in.Estate.Gateways[i]; g.FloatingIP == addr {
+			return g.Owner, true
+		}
+	}
+	return vpn.Owner{}, false
+}

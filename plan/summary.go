@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Summary is a plan in figures. All but Held count pending changes alone.
+type Summary struct {
+	Creates, Updates, Replaces, Adopts, Releases, Deletes int
+
+	Drifted int // pending changes that repair what somebody else moved
+	Held    int // changes that are not done yet
+	Kept    int // foreign parts that stay
+
+	Opens, Closes int // cells of the reachability table
+
+	Interrupted []PeerRef // whose tunnel is interrupted, sorted
+	Customers   []PeerRef // whose side must change its configuration, sorted
+	Worst       Impact
+}
+
+// PeerRef names a peer among all gateways.
+type PeerRef struct {
+	Gateway vpn.Owner
+	Peer    string
+}
+
+// Pending is the number of changes that would be executed.
+func (s Summary) Pending() int {
+	return s.Creates + s.Updates + s.Replaces + s.Adopts + s.Releases + s.Deletes
+}
+
+// Summary counts the plan.
+func (p Plan) Summary() Summary {
+	s := Summary{Kept: len(p.Kept)}
+	for i := range p.Changes {
+		s.add(&p.Changes[i])
+	}
+	for _, a := range p.Access {
+		before, after := a.Before != nil && *a.Before, a.After != nil && *a.After
+		s.Opens += btoi(after && !before)
+		s.Closes += btoi(before && !after)
+	}
+	s.Interrupted, s.Customers = distinct(s.Interrupted), distinct(s.Customers)
+	return s
+}
+
+func (s *Summary) add(c *Change) {
+	if c.Held != "" {
+		s.Held++
+		return
+	}
+	switch c.Action {
+	case Create:
+		s.Creates++
+	case Update:
+		s.Updates++
+	case Replace:
+		s.Replaces++
+	case Adopt:
+		s.Adopts++
+	case Release:
+		s.Releases++
+	case Delete:
+		s.Deletes++
+	}
+	s.Drifted += btoi(c.Drift)
+	s.Worst = max(s.Worst, c.Impact)
+	for _, peer := range c.Interrupts {
+		s.Interrupted = append(s.Interrupted, PeerRef{c.Owner, peer})
+	}
+	for _, peer := range c.Customers {
+		s.Customers = append(s.Customers, PeerRef{c.Owner, peer})
+	}
+}
+
+func distinct(refs []PeerRef) []PeerRef {
+	slices.SortFunc(refs, func(a, b PeerRef) int {
+		if c := a.Gateway.Compare(b.Gateway); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Peer, b.Peer)
+	})
+	return slices.Compact(refs)
+}
+
+// Exceeds gives the pending changes whose impact is the limit or worse.
+func (p Plan) Exceeds(limit Impact) []Change {
+	return slices.DeleteFunc(p.Pending(), func(c Change) bool { return c.Impact < limit })
+}
