@@ -11,7 +11,7 @@ func (t *text) closing() {
 	for _, s := range t.tally.sentences(len(t.p.Refusals)) {
 		t.line(s)
 	}
-	if t.o.Next != "" && t.tally.pending() > 0 && len(t.p.Refusals) == 0 {
+	if t.o.Next != "" && t.tally.Pending() > 0 && len(t.p.Refusals) == 0 {
 		t.line("Next: ", t.ink.paint(bold, Plain(t.o.Next)))
 	}
 }
@@ -19,7 +19,7 @@ func (t *text) closing() {
 // sentences are the summary in words, the same in text and in markdown.
 func (t tally) sentences(refused int) []string {
 	first := "Plan: " + t.counts() + "."
-	if t.pending() == 0 {
+	if t.Pending() == 0 {
 		first = t.unchanged(refused)
 	}
 	if n := len(t.interrupted); n > 0 {
@@ -42,12 +42,12 @@ func (t tally) unchanged(refused int) string {
 	switch {
 	case refused > 0:
 		return "Plan: nothing that may be done."
-	case t.held > 0:
-		return fmt.Sprintf("Plan: no changes now, %d held.", t.held)
+	case t.Held > 0:
+		return fmt.Sprintf("Plan: no changes now, %d held.", t.Held)
 	}
 	s := "Plan: no changes."
-	if t.kept > 0 {
-		s += fmt.Sprintf(" %d foreign kept.", t.kept)
+	if t.Kept > 0 {
+		s += fmt.Sprintf(" %d foreign kept.", t.Kept)
 	}
 	return s
 }

@@ -53,11 +53,11 @@ func (m *markdown) head() {
 	switch {
 	case len(m.p.Refusals) > 0:
 		title = count(len(m.p.Refusals), "refusal") + ", " + title
-	case m.tally.pending() == 0:
+	case m.tally.Pending() == 0:
 		title = "no changes"
 	}
-	if m.tally.worst > plan.ImpactNone {
-		title += ", impact: " + m.tally.worst.String()
+	if m.tally.Worst > plan.ImpactNone {
+		title += ", impact: " + m.tally.Worst.String()
 	}
 	m.line("### vpnctl plan: ", title)
 	m.line()
