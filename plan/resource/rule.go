@@ -21,6 +21,7 @@ func (r Rule) Compare(o Rule) int {
 		cmp.Compare(r.From, o.From),
 		cmp.Compare(r.To, o.To),
 		strings.Compare(r.Remote.String(), o.Remote.String()),
+		strings.Compare(r.Group, o.Group),
 	)
 }
 
@@ -37,6 +38,9 @@ func (r Rule) String() string {
 		parts = append(parts, fmt.Sprint(r.From))
 	default:
 		parts = append(parts, fmt.Sprintf("%d-%d", r.From, r.To))
+	}
+	if r.Group != "" {
+		return strings.Join(append(parts, "group", r.Group), " ")
 	}
 	if r.Remote.IsValid() {
 		return strings.Join(append(parts, r.Remote.String()), " ")
