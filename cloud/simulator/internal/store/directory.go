@@ -23,6 +23,7 @@ type directory struct {
 	journal *os.File // the journal that belongs to that picture
 	read    int64    // how much of the journal is in memory
 	size    int64    // of the picture
+	closed  bool
 }
 
 // picture is the content of state.json.

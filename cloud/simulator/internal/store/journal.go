@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,9 +89,10 @@ func (d *directory) swap(raw []byte, journal string) error {
 	return nil
 }
 
-// Close folds the journal into state.json and lets go of the directory. In memory it does nothing.
+// Close folds the journal into state.json and lets go of the directory; the state cannot be used any more. In
+// memory, and the second time, it does nothing.
 func (db *DB) Close() error {
-	if db.dir == nil {
+	if db.dir == nil || db.dir.closed {
 		return nil
 	}
 	err := db.Do(func() error {
@@ -99,9 +101,7 @@ func (db *DB) Close() error {
 		}
 		return db.replacePicture()
 	})
+	db.dir.closed = true
 	db.dir.close()
-	if cerr := db.dir.lockf.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(err, db.dir.lockf.Close())
 }
