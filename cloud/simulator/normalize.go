@@ -12,6 +12,10 @@ import (
 var chosenByServer = map[string]bool{"id": true, "created_at": true, "updated_at": true, "created": true, "revision_number": true,
 	"mac_address": true, "tenant_id": true, "sim:chosen": true, "provider:segmentation_id": true}
 
+// holdsAddress are the attributes in which an automatic address may stand.
+var holdsAddress = map[string]bool{"ip_address": true, "floating_ip_address": true, "fixed_ip_address": true, "nexthop": true,
+	"remote_ip_prefix": true, "normalized_cidr": true}
+
 // Normalize returns the snapshot without what the server chose: IDs, times, MAC addresses, revision numbers and
 // addresses that nobody asked for are dropped, and references to them are replaced by names. Two runs that lead
 // to the same cloud have equal normalised snapshots. Lists are sorted, for none of them has an order that means
@@ -109,7 +113,7 @@ func (n *names) addresses(o Object) {
 func (n *names) rewrite(v any) any {
 	switch v := v.(type) {
 	case string:
-		return n.rewriteText(v)
+		return n.replacer.Replace(v)
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, x := range v {
@@ -120,8 +124,12 @@ func (n *names) rewrite(v any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for k, x := range v {
-			if !chosenByServer[k] {
-				out[k] = n.rewrite(x)
+			if chosenByServer[k] {
+				continue
+			}
+			out[k] = n.rewrite(x)
+			if text, ok := x.(string); ok && holdsAddress[k] {
+				out[k] = n.rewriteAddress(text)
 			}
 		}
 		return out
@@ -129,12 +137,14 @@ func (n *names) rewrite(v any) any {
 	return v
 }
 
-func (n *names) rewriteText(s string) string {
-	if a, ok := n.address[s]; ok {
-		return a
+func (n *names) rewriteAddress(s string) string {
+	host, mask, _ := strings.Cut(s, "/")
+	name, ok := n.address[host]
+	switch {
+	case !ok || mask != "" && mask != "32":
+		return s
+	case mask != "":
+		return name + "/32"
 	}
-	if a, ok := n.address[strings.TrimSuffix(s, "/32")]; ok {
-		return a + "/32"
-	}
-	return n.replacer.Replace(s)
+	return name
 }

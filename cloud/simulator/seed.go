@@ -172,7 +172,7 @@ func (g gardener) lowest(s *store.Subnet) string {
 func (g gardener) port(device, owner, project string, s *store.Subnet, address string) *store.Port {
 	p := &store.Port{Owned: store.Owned{ID: store.StableID("port of " + device + " on " + s.ID), ProjectID: project, TenantID: project},
 		NetworkID: s.NetworkID, MACAddress: g.db.NewMAC(), AdminStateUp: true, Status: "DOWN", DeviceID: device, DeviceOwner: owner,
-		FixedIPs: []store.FixedIP{{SubnetID: s.ID, IPAddress: address}}, VNICType: "normal", VIFType: "unbound", Standard: g.standard()}
+		FixedIPs: []store.FixedIP{{SubnetID: s.ID, IPAddress: address}}, Chosen: []string{address}, VNICType: "normal", VIFType: "unbound", Standard: g.standard()}
 	g.db.Ports.Put(p)
 	return p
 }
