@@ -1,0 +1,119 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// poll is how often Neutron is asked whether Nova is done.
+const poll = time.Second
+
+// settleAttachment brings the port to the planned server, or to none.
+func (v verb) settleAttachment(ctx context.Context, p port) error {
+	want := v.After.Port.Server
+	if p.Device == want {
+		return nil
+	}
+	if err := v.expected(p); err != nil {
+		return err
+	}
+	if err := v.detach(ctx, p); err != nil {
+		return err
+	}
+	if want == "" {
+		return nil
+	}
+	return v.attach(ctx, p.ID, want)
+}
+
+// expected refuses a port that another hand attached to a server that is in
+// nobody's plan.
+func (v verb) expected(p port) error {
+	if p.Device == "" || v.Before != nil && v.Before.Port != nil && v.Before.Port.Server == p.Device {
+		return nil
+	}
+	return conflict("port %s is attached to %s by now", p.ID, p.Device)
+}
+
+// attach attaches the port and reads it again after every error, because the
+// answer says little: two callers at once may both be refused while one of them
+// gets the port.
+//
+//	the port is on the server     done
+//	on another server             conflict
+//	on none, 409, 5xx, no answer  try again, until patience ends
+//	on none, another error        that error
+func (v verb) attach(ctx context.Context, id, server string) error {
+	doing := fmt.Sprintf("attaching port %s to server %s", id, server)
+	for waited := time.Duration(0); ; waited += poll {
+		err := v.nova(ctx, http.MethodPost, "servers/"+server+"/os-interface",
+			map[string]any{"interfaceAttachment": map[string]any{"port_id": id}})
+		if err == nil {
+			return nil
+		}
+		p, found, reading := read[port](ctx, v.Driver, portsPath, id)
+		switch {
+		case reading != nil:
+			return fmt.Errorf("%s: %w; %w", doing, err, reading)
+		case !found:
+			return fmt.Errorf("%s: %w", doing, conflict("the port does not exist any more"))
+		case p.Device == server:
+			return nil
+		case p.Device != "":
+			return fmt.Errorf("%s: %w", doing, conflict("it is attached to %s by now", p.Device))
+		case waited >= v.patience || !lost(err) && !answered(err, http.StatusConflict):
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+		if err := v.clock.Sleep(ctx, poll); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
+}
+
+// detach takes the port from the server that has it and waits until it is free.
+// Nova answers 202 to anything and works on, so Neutron says when it is done. A
+// server that no longer exists can't let go: Neutron then clears the port.
+func (v verb) detach(ctx context.Context, p port) error {
+	if p.Device == "" {
+		return nil
+	}
+	doing := fmt.Sprintf("detaching port %s from server %s", p.ID, p.Device)
+	if _, ok := p.server(); !ok {
+		return fmt.Errorf("%s: %w", doing, conflict("it is used as %s", p.DeviceOwner))
+	}
+	err := v.nova(ctx, http.MethodDelete, "servers/"+p.Device+"/os-interface/"+p.ID, nil)
+	switch {
+	case answered(err, http.StatusNotFound):
+		err = v.change(ctx, portsPath, p.ID, map[string]any{"device_id": "", "device_owner": ""})
+		if err != nil && !answered(err, http.StatusNotFound) {
+			return fmt.Errorf("%s, which does not exist: %w", doing, err)
+		}
+		return nil
+	case err != nil && !answered(err, http.StatusConflict):
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return v.free(ctx, p, doing)
+}
+
+// free waits until no device has the port.
+func (v verb) free(ctx context.Context, p port, doing string) error {
+	for waited := time.Duration(0); ; waited += poll {
+		now, found, err := read[port](ctx, v.Driver, portsPath, p.ID)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", doing, err)
+		case !found || now.Device == "":
+			return nil
+		case now.Device != p.Device:
+			return fmt.Errorf("%s: %w", doing, conflict("it is attached to %s by now", now.Device))
+		case waited >= v.patience:
+			return fmt.Errorf("%s: still attached after %s", doing, strings.TrimSuffix(v.patience.String(), "0s"))
+		}
+		if err := v.clock.Sleep(ctx, poll); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+	}
+}

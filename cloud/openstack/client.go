@@ -1,0 +1,142 @@
+package openstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+// computeVersion is the Nova microversion that os-interface was tried with.
+const computeVersion = "2.79"
+
+// Options say which cloud to speak to and how.
+type Options struct {
+	Cloud      string                  // entry of clouds.yaml; empty: OS_CLOUD, else the OS_* variables
+	ConfigFile string                  // empty: OS_CLIENT_CONFIG_FILE, else the usual places
+	Env        func(key string) string // nil: os.Getenv
+	Transport  http.RoundTripper       // nil: the network, with the entry's TLS settings
+	Clock      Clock
+	Log        *slog.Logger // one debug line a call; nil: none
+
+	DetachTimeout time.Duration // how long to wait for Nova to attach or detach; 0: 2 minutes
+	UserAgent     string        // goes before the library's own
+}
+
+// Driver is cloud.Driver for OpenStack. It is safe for use by several
+// goroutines.
+type Driver struct {
+	project  string // ID
+	neutron  *gophercloud.ServiceClient
+	compute  *gophercloud.ServiceClient
+	http     *transport
+	clock    Clock
+	patience time.Duration
+
+	mu            sync.Mutex
+	scene         *scene                 // where the estate lives, since it was last looked up
+	made          map[resource.ID]string // what this process created, by its ID in a plan
+	noExtraRoutes bool                   // the cloud was found to lack add_extraroutes
+}
+
+// Connect logs in. An error names the entry or the variables that are at fault,
+// never a secret.
+func Connect(ctx context.Context, o Options) (*Driver, error) {
+	o = o.complete()
+	login, err := o.login()
+	if err != nil {
+		return nil, err
+	}
+	t := &transport{next: o.Transport, clock: o.Clock, log: o.Log, identity: login.auth.IdentityEndpoint}
+	if t.next == nil {
+		if t.next, err = login.dial(); err != nil {
+			return nil, err
+		}
+	}
+	provider, err := openstack.NewClient(login.auth.IdentityEndpoint)
+	if err != nil {
+		return nil, fmt.Errorf("reading the auth URL: %w", err)
+	}
+	provider.HTTPClient = http.Client{Transport: t}
+	if o.UserAgent != "" {
+		provider.UserAgent.Prepend(o.UserAgent)
+	}
+	if err := openstack.Authenticate(ctx, provider, login.auth); err != nil {
+		return nil, fmt.Errorf("logging in to %s: %w", login.auth.IdentityEndpoint, faultOf(err))
+	}
+	d := &Driver{http: t, clock: o.Clock, patience: o.DetachTimeout,
+		made: map[resource.ID]string{}}
+	if d.project, err = project(provider); err != nil {
+		return nil, err
+	}
+	if d.neutron, err = service(provider, login.endpoint, "network"); err != nil {
+		return nil, err
+	}
+	d.neutron.ResourceBase = versioned(d.neutron.Endpoint)
+	if d.compute, err = service(provider, login.endpoint, "compute"); err != nil {
+		return nil, err
+	}
+	d.compute.Microversion = computeVersion
+	return d, nil
+}
+
+func (o Options) complete() Options {
+	if o.Env == nil {
+		o.Env = os.Getenv
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.DetachTimeout == 0 {
+		o.DetachTimeout = 2 * time.Minute
+	}
+	o.Clock = o.Clock.complete()
+	return o
+}
+
+// service finds an endpoint in the catalog. No version is asked for, because
+// that would cost a call for each service.
+func service(p *gophercloud.ProviderClient, eo gophercloud.EndpointOpts, kind string) (*gophercloud.ServiceClient, error) {
+	eo.ApplyDefaults(kind)
+	url, err := p.EndpointLocator(eo)
+	if err != nil {
+		return nil, fmt.Errorf("the catalog has no %s endpoint (region %q, interface %q)", kind, eo.Region, eo.Availability)
+	}
+	return &gophercloud.ServiceClient{ProviderClient: p, Endpoint: url, Type: kind}, nil
+}
+
+// project is the ID of the project that the token is for.
+func project(p *gophercloud.ProviderClient) (string, error) {
+	token, ok := p.GetAuthResult().(interface{ ExtractInto(v any) error })
+	var body struct {
+		Project struct{ ID string }
+	}
+	if !ok {
+		return "", errors.New("logging in: the token does not name its project")
+	}
+	if err := token.ExtractInto(&body); err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	if body.Project.ID == "" {
+		return "", errors.New("logging in: the token is for no project; name one (project_name or project_id)")
+	}
+	return body.Project.ID, nil
+}
+
+// Handles tells whether a kind of resource is OpenStack's.
+func (d *Driver) Handles(k resource.Kind) bool { return k.Cloud() }
+
+// Calls counts the calls made so far, those to Keystone left out.
+func (d *Driver) Calls() int { return int(d.http.calls.Load()) }
+
+// Project is the ID of the project that all of this happens in.
+func (d *Driver) Project() string { return d.project }

@@ -1,0 +1,238 @@
+package openstack
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"sigs.k8s.io/yaml"
+)
+
+// entry is one cloud of clouds.yaml.
+type entry struct {
+	Auth      credentials `json:"auth"`
+	Region    string      `json:"region_name"`
+	Interface string      `json:"interface"`
+	Endpoint  string      `json:"endpoint_type"`
+	Verify    *bool       `json:"verify"`
+	CACert    string      `json:"cacert"`
+	Cert      string      `json:"cert"`
+	Key       string      `json:"key"`
+	Profile   string      `json:"profile"`
+}
+
+type credentials struct {
+	AuthURL           string `json:"auth_url"`
+	Username          string `json:"username"`
+	UserID            string `json:"user_id"`
+	Password          string `json:"password"`
+	ProjectID         string `json:"project_id"`
+	ProjectName       string `json:"project_name"`
+	UserDomainID      string `json:"user_domain_id"`
+	UserDomainName    string `json:"user_domain_name"`
+	ProjectDomainID   string `json:"project_domain_id"`
+	ProjectDomainName string `json:"project_domain_name"`
+	DomainID          string `json:"domain_id"`
+	DomainName        string `json:"domain_name"`
+	CredentialID      string `json:"application_credential_id"`
+	CredentialName    string `json:"application_credential_name"`
+	CredentialSecret  string `json:"application_credential_secret"`
+	Token             string `json:"token"`
+}
+
+// login is what an entry or the environment says, in the library's terms.
+type login struct {
+	auth     gophercloud.AuthOptions
+	endpoint gophercloud.EndpointOpts
+	entry    entry
+}
+
+// login chooses the entry: the one that is named, else OS_CLOUD's, else what the
+// OS_* variables say. A name that no clouds.yaml knows falls back to the
+// variables only where there is no clouds.yaml at all.
+func (o Options) login() (login, error) {
+	name := cmp.Or(o.Cloud, o.Env("OS_CLOUD"))
+	if name == "" {
+		return o.environment()
+	}
+	e, err := o.entry(name)
+	if errors.Is(err, fs.ErrNotExist) && o.Env("OS_AUTH_URL") != "" {
+		return o.environment()
+	}
+	if err != nil {
+		return login{}, err
+	}
+	e.Region = cmp.Or(e.Region, o.Env("OS_REGION_NAME"))
+	return e.login("cloud " + name + " of clouds.yaml")
+}
+
+func (o Options) environment() (login, error) {
+	get := o.Env
+	e := entry{
+		Auth: credentials{
+			AuthURL: get("OS_AUTH_URL"), Username: get("OS_USERNAME"), UserID: get("OS_USER_ID"), Password: get("OS_PASSWORD"),
+			ProjectID: get("OS_PROJECT_ID"), ProjectName: get("OS_PROJECT_NAME"),
+			UserDomainID: get("OS_USER_DOMAIN_ID"), UserDomainName: get("OS_USER_DOMAIN_NAME"),
+			ProjectDomainID: get("OS_PROJECT_DOMAIN_ID"), ProjectDomainName: get("OS_PROJECT_DOMAIN_NAME"),
+			DomainID: get("OS_DOMAIN_ID"), DomainName: get("OS_DOMAIN_NAME"),
+			CredentialID: get("OS_APPLICATION_CREDENTIAL_ID"), CredentialName: get("OS_APPLICATION_CREDENTIAL_NAME"),
+			CredentialSecret: get("OS_APPLICATION_CREDENTIAL_SECRET"), Token: get("OS_TOKEN"),
+		},
+		Region: get("OS_REGION_NAME"), Interface: get("OS_INTERFACE"), Endpoint: get("OS_ENDPOINT_TYPE"),
+		CACert: get("OS_CACERT"), Cert: get("OS_CERT"), Key: get("OS_KEY"),
+	}
+	if e.Auth.AuthURL == "" {
+		return login{}, errors.New("no cloud is named: set spec.openstack.cloud, OS_CLOUD or OS_AUTH_URL")
+	}
+	return e.login("the OS_* variables")
+}
+
+// login makes an entry's credentials the library's.
+func (e entry) login(from string) (login, error) {
+	a := e.Auth
+	if a.AuthURL == "" {
+		return login{}, fmt.Errorf("%s: auth_url is missing", from)
+	}
+	if a.Password == "" && a.CredentialSecret == "" && a.Token == "" {
+		return login{}, fmt.Errorf("%s: neither a password nor an application credential", from)
+	}
+	auth := gophercloud.AuthOptions{
+		IdentityEndpoint: a.AuthURL, Username: a.Username, UserID: a.UserID, Password: a.Password, TokenID: a.Token,
+		DomainID: cmp.Or(a.UserDomainID, a.DomainID), DomainName: cmp.Or(a.UserDomainName, a.DomainName),
+		ApplicationCredentialID: a.CredentialID, ApplicationCredentialName: a.CredentialName,
+		ApplicationCredentialSecret: a.CredentialSecret,
+		AllowReauth:                 a.Token == "",
+	}
+	if auth.DomainID != "" || auth.UserID != "" {
+		auth.DomainName = ""
+	}
+	if auth.UserID != "" || auth.ApplicationCredentialID != "" {
+		auth.DomainID, auth.DomainName, auth.Username = "", "", ""
+	}
+	if a.CredentialSecret == "" { // an application credential carries its scope
+		scope := &gophercloud.AuthScope{ProjectID: a.ProjectID}
+		if a.ProjectID == "" {
+			scope.ProjectName = a.ProjectName
+			scope.DomainID = cmp.Or(a.ProjectDomainID, a.DomainID)
+			if scope.DomainID == "" {
+				scope.DomainName = cmp.Or(a.ProjectDomainName, a.DomainName)
+			}
+		}
+		auth.Scope = scope
+	}
+	kind := strings.TrimSuffix(cmp.Or(e.Interface, e.Endpoint, "public"), "URL")
+	return login{auth: auth, entry: e, endpoint: gophercloud.EndpointOpts{
+		Region: e.Region, Availability: gophercloud.Availability(kind)}}, nil
+}
+
+// entry reads one cloud: clouds.yaml over its profile of clouds-public.yaml, and
+// secure.yaml beside it over both.
+func (o Options) entry(name string) (entry, error) {
+	path, err := o.find("clouds.yaml")
+	if err != nil {
+		return entry{}, err
+	}
+	var e entry
+	found, err := overlay(path, "clouds", name, &e)
+	if err != nil {
+		return entry{}, err
+	}
+	if !found {
+		return entry{}, fmt.Errorf("%s: there is no cloud %q", path, name)
+	}
+	beside := func(file string) string { return filepath.Join(filepath.Dir(path), file) }
+	if e.Profile != "" {
+		profile, own := e.Profile, entry{}
+		if found, err := overlay(beside("clouds-public.yaml"), "public-clouds", profile, &own); err != nil || !found {
+			return entry{}, errors.Join(fmt.Errorf("%s: there is no profile %q", beside("clouds-public.yaml"), profile), err)
+		}
+		e = own
+		if _, err := overlay(path, "clouds", name, &e); err != nil {
+			return entry{}, err
+		}
+	}
+	if _, err := overlay(beside("secure.yaml"), "clouds", name, &e); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return entry{}, err
+	}
+	return e, nil
+}
+
+// find looks where OpenStack's own clients look.
+func (o Options) find(file string) (string, error) {
+	if path := cmp.Or(o.ConfigFile, o.Env("OS_CLIENT_CONFIG_FILE")); path != "" {
+		_, err := os.Stat(path)
+		return path, err
+	}
+	home := o.Env("XDG_CONFIG_HOME")
+	if home == "" {
+		home = filepath.Join(o.Env("HOME"), ".config")
+	}
+	for _, dir := range []string{".", filepath.Join(home, "openstack"), "/etc/openstack"} {
+		path := filepath.Join(dir, file)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w (in ., ~/.config/openstack and /etc/openstack)", file, fs.ErrNotExist)
+}
+
+// overlay decodes one cloud of a file over what is in e already. YAML errors are
+// told without the text around them, which may be a secret.
+func overlay(path, list, name string, e *entry) (bool, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	var file map[string]map[string]any
+	if err := yaml.Unmarshal(data, &file); err != nil {
+		return false, fmt.Errorf("%s: not a map of clouds in YAML", path)
+	}
+	one, found := file[list][name]
+	if !found {
+		return false, nil
+	}
+	text, err := yaml.Marshal(one)
+	if err == nil {
+		err = yaml.Unmarshal(text, e)
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s: cloud %s: a value has the wrong type", path, name)
+	}
+	return true, nil
+}
+
+// dial is the network with the entry's TLS settings.
+func (l login) dial() (http.RoundTripper, error) {
+	e := l.entry
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 16
+	t.ResponseHeaderTimeout = 2 * time.Minute
+	t.TLSClientConfig = &tls.Config{InsecureSkipVerify: e.Verify != nil && !*e.Verify} //nolint:gosec // the user's own choice
+	if e.CACert != "" {
+		pem, err := os.ReadFile(e.CACert)
+		if err != nil {
+			return nil, fmt.Errorf("reading cacert: %w", err)
+		}
+		t.TLSClientConfig.RootCAs = x509.NewCertPool()
+		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("reading cacert: %s holds no certificate", e.CACert)
+		}
+	}
+	if e.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(e.Cert, cmp.Or(e.Key, e.Cert))
+		if err != nil {
+			return nil, fmt.Errorf("reading cert and key: %w", err)
+		}
+		t.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}

@@ -1,0 +1,29 @@
+package openstack
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
+)
+
+func TestAGatewayComesAndGoes(t *testing.T) {
+	l := newLab(t, simulator.Options{})
+	before := l.snapshot()
+	w := gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1"))
+	d := l.connect("operator")
+	l.Reset()
+	if _, err := runWith(t.Context(), d, cloud.Scope{}, w); err != nil {
+		t.Fatal(err)
+	}
+	n, err := runWith(t.Context(), d, cloud.Scope{}, w)
+	if err != nil || n != 0 {
+		t.Fatalf("second run: %d changes, %v", n, err)
+	}
+	l.settle()
+	if diff := cmp.Diff(before, l.snapshot()); diff != "" {
+		t.Errorf("left over (-before +after):\n%s", diff)
+	}
+}

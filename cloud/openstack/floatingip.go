@@ -1,0 +1,318 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+const floatsPath = "floatingips"
+
+// applyFloatingIP makes, changes, releases or deletes a gateway's floating IP. A
+// pinned one is the customer's: it is associated and disassociated, never tagged
+// and never deleted.
+func (v verb) applyFloatingIP(ctx context.Context) (resource.GatewayFacts, error) {
+	switch v.Action {
+	case plan.Create:
+		if v.After.FloatingIP.Pinned {
+			return v.usePinned(ctx)
+		}
+		return v.createFloatingIP(ctx)
+	case plan.Update:
+		if v.After.FloatingIP.Pinned && v.After.FloatingIP.Address != v.Before.FloatingIP.Address {
+			return v.replaceFloatingIP(ctx)
+		}
+		return v.updateFloatingIP(ctx)
+	case plan.Replace:
+		return v.replaceFloatingIP(ctx)
+	case plan.Release:
+		return resource.GatewayFacts{}, v.releaseFloatingIP(ctx)
+	case plan.Delete:
+		return resource.GatewayFacts{}, v.deleteFloatingIP(ctx)
+	}
+	return resource.GatewayFacts{}, v.unknown()
+}
+
+func (v verb) createFloatingIP(ctx context.Context) (resource.GatewayFacts, error) {
+	f, justMade, err := create(ctx, v.Driver,
+		func() (floatingIP, bool, error) { return v.findFloatingIP(ctx) },
+		func() (floatingIP, error) { return v.postFloatingIP(ctx) })
+	if err != nil {
+		return resource.GatewayFacts{}, fmt.Errorf("creating floating IP %s: %w", v.Owner.Path(), err)
+	}
+	v.note(resource.KindFloatingIP, f.ID)
+	if err := v.brand(ctx, floatsPath, f.ID, f.Tags, v.tags(), justMade); err != nil {
+		return resource.GatewayFacts{}, err
+	}
+	return f.facts(), v.associate(ctx, f.ID)
+}
+
+func (v verb) postFloatingIP(ctx context.Context) (floatingIP, error) {
+	pool, err := v.pool(ctx, v.scene, v.After.FloatingIP.Pool)
+	if err != nil {
+		return floatingIP{}, err
+	}
+	var body struct {
+		FloatingIP floatingIP `json:"floatingip"`
+	}
+	_, err = v.call(ctx, http.MethodPost, floatsPath, map[string]any{"floatingip": map[string]any{
+		"floating_network_id": pool, "description": v.description()}}, &body)
+	return body.FloatingIP, err
+}
+
+// findFloatingIP finds the address that an earlier run took, whole or cut off.
+//
+//	our tags               ours: go on with it
+//	no tags, no port       a create that was cut off: complete it
+//	no tags, otherwise     it lost them: refused
+func (v verb) findFloatingIP(ctx context.Context) (floatingIP, bool, error) {
+	all, err := lookAlikes[floatingIP](ctx, v, floatsPath)
+	if err != nil {
+		return floatingIP{}, false, err
+	}
+	slices.SortFunc(all, func(a, b floatingIP) int { return older(a.Created, b.Created, a.ID, b.ID) })
+	for _, f := range all {
+		if v.mine(f.Project, f.Tags) {
+			return f, true, nil
+		}
+	}
+	for _, f := range all {
+		switch {
+		case !looseFor(v.estate, v.Owner, v.name(), f.Description, f.Tags):
+			return floatingIP{}, false, v.notMine("floating IP", f.Address)
+		case text(f.Port) != "":
+			return floatingIP{}, false, v.lostTags("floating IP", f.Address)
+		}
+	}
+	if len(all) == 0 {
+		return floatingIP{}, false, nil
+	}
+	return all[0], true, nil
+}
+
+func (f floatingIP) facts() resource.GatewayFacts {
+	address, _ := netip.ParseAddr(f.Address)
+	return resource.GatewayFacts{FloatingIP: address}
+}
+
+// usePinned associates a customer's floating IP.
+func (v verb) usePinned(ctx context.Context) (resource.GatewayFacts, error) {
+	f, err := v.pinnedByAddress(ctx)
+	if err != nil {
+		return resource.GatewayFacts{}, err
+	}
+	if err := v.disown(ctx, f, nil); err != nil {
+		return resource.GatewayFacts{}, err
+	}
+	return f.facts(), v.associate(ctx, f.ID)
+}
+
+func (v verb) pinnedByAddress(ctx context.Context) (floatingIP, error) {
+	address := v.After.FloatingIP.Address
+	all, err := list[floatingIP](ctx, v.Driver, floatsPath,
+		url.Values{"project_id": {v.project}, "floating_ip_address": {address}})
+	if err != nil {
+		return floatingIP{}, err
+	}
+	if len(all) != 1 {
+		return floatingIP{}, conflict("the project has %d floating IPs with address %s", len(all), address)
+	}
+	if _, o, tagged := state.ReadOwner(all[0].Tags); tagged && o != v.Owner {
+		return floatingIP{}, conflict("floating IP %s belongs to %s", address, o)
+	}
+	return all[0], nil
+}
+
+// updateFloatingIP associates, and takes our marks off an address that became
+// the customer's. The ledger says so already: it was written before.
+func (v verb) updateFloatingIP(ctx context.Context) (resource.GatewayFacts, error) {
+	f, err := v.readFloatingIP(ctx)
+	if err != nil {
+		return resource.GatewayFacts{}, err
+	}
+	if v.After.FloatingIP.Pinned {
+		if err := v.disown(ctx, f, nil); err != nil {
+			return f.facts(), err
+		}
+	}
+	if v.After.FloatingIP.Port.IsZero() {
+		return f.facts(), v.disassociate(ctx, f)
+	}
+	return f.facts(), v.associate(ctx, f.ID)
+}
+
+// readFloatingIP reads the planned address and refuses one that is neither ours
+// nor pinned.
+func (v verb) readFloatingIP(ctx context.Context) (floatingIP, error) {
+	f, found, err := read[floatingIP](ctx, v.Driver, floatsPath, v.Before.Ref)
+	switch {
+	case err != nil:
+		return f, err
+	case !found:
+		return f, conflict("floating IP %s does not exist any more", v.Before.FloatingIP.Address)
+	case f.Project != v.project, !v.Before.FloatingIP.Pinned && !v.mine(f.Project, f.Tags) && !v.disowned(f):
+		return f, v.notMine("floating IP", f.Address)
+	}
+	return f, nil
+}
+
+// disowned tells whether our marks were taken off already by an earlier try.
+func (v verb) disowned(f floatingIP) bool {
+	return v.After != nil && v.After.FloatingIP.Pinned && !slices.Contains(f.Tags, state.ManagedTag)
+}
+
+// replaceFloatingIP gives up the old address as its nature says, then takes the
+// new one. Whether the new one can be had is looked at first.
+func (v verb) replaceFloatingIP(ctx context.Context) (resource.GatewayFacts, error) {
+	if v.After.FloatingIP.Pinned {
+		f, err := v.pinnedByAddress(ctx)
+		if err == nil {
+			_, _, err = v.vacant(ctx, f)
+		}
+		if err != nil {
+			return resource.GatewayFacts{}, err
+		}
+	}
+	giveUp := v.deleteFloatingIP
+	if v.Before.FloatingIP.Pinned {
+		giveUp = v.releaseFloatingIP
+	}
+	if err := giveUp(ctx); err != nil {
+		return resource.GatewayFacts{}, err
+	}
+	if v.After.FloatingIP.Pinned {
+		return v.usePinned(ctx)
+	}
+	return v.createFloatingIP(ctx)
+}
+
+// releaseFloatingIP frees a customer's address, if it still leads to our port,
+// and takes our marks off where they are still on it.
+func (v verb) releaseFloatingIP(ctx context.Context) error {
+	f, found, err := read[floatingIP](ctx, v.Driver, floatsPath, v.Before.Ref)
+	if err != nil || !found {
+		return err
+	}
+	if f.Project != v.project {
+		return v.notMine("floating IP", f.Address)
+	}
+	own, has, err := v.ownPort(ctx)
+	if err != nil {
+		return err
+	}
+	free := map[string]any{}
+	if has && text(f.Port) == own {
+		free["port_id"] = nil
+	}
+	return v.disown(ctx, f, free)
+}
+
+// deleteFloatingIP deletes an address that we took, or a create that was cut
+// off. Deleting it frees it as well. One that another hand moved to its own port
+// is in use and stays.
+func (v verb) deleteFloatingIP(ctx context.Context) error {
+	if v.Before.FloatingIP.Pinned {
+		return fmt.Errorf("deleting floating IP %s: it is the customer's", v.Before.FloatingIP.Address)
+	}
+	f, found, err := read[floatingIP](ctx, v.Driver, floatsPath, v.Before.Ref)
+	if err != nil || !found {
+		return err
+	}
+	switch {
+	case v.Before.CutOff && (text(f.Port) != "" || !looseFor(v.estate, v.Owner, v.name(), f.Description, f.Tags)):
+		return conflict("floating IP %s is no cut-off create any more", f.Address)
+	case !v.Before.CutOff && !v.mine(f.Project, f.Tags):
+		return v.notMine("floating IP", f.Address)
+	}
+	if text(f.Port) != "" {
+		if _, _, err := v.vacant(ctx, f); err != nil {
+			return err
+		}
+	}
+	v.forget(resource.KindFloatingIP)
+	return v.remove(ctx, floatsPath, f.ID)
+}
+
+// associate leads an address to the gateway's port. Neutron would move one that
+// is in use without a word, so it is read just before.
+func (v verb) associate(ctx context.Context, id string) error {
+	f, found, err := read[floatingIP](ctx, v.Driver, floatsPath, id)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return conflict("floating IP %s does not exist any more", id)
+	}
+	own, has, err := v.vacant(ctx, f)
+	switch {
+	case err != nil:
+		return err
+	case !has:
+		return conflict("%s has no port that floating IP %s could lead to", v.Owner, f.Address)
+	case text(f.Port) == own:
+		return nil
+	}
+	err = v.change(ctx, floatsPath, f.ID, map[string]any{"port_id": own})
+	if typed(err, "ExternalGatewayForFloatingIPNotFound") {
+		return fmt.Errorf("associating floating IP %s: no router joins the transit subnet to the pool's network: %w", f.Address, err)
+	}
+	if err != nil {
+		return fmt.Errorf("associating floating IP %s: %w", f.Address, err)
+	}
+	return nil
+}
+
+// vacant refuses an address that leads to a port which is not the gateway's, by
+// name. It gives the gateway's port, where there is one.
+func (v verb) vacant(ctx context.Context, f floatingIP) (own string, has bool, err error) {
+	own, has, err = v.ownPort(ctx)
+	at := text(f.Port)
+	if err != nil || at == "" || has && at == own {
+		return own, has, err
+	}
+	p, _, err := read[port](ctx, v.Driver, portsPath, at)
+	if err != nil {
+		return own, has, err
+	}
+	return own, has, conflict("floating IP %s is held by %s", f.Address, holder(p, at))
+}
+
+func (v verb) disassociate(ctx context.Context, f floatingIP) error {
+	own, has, err := v.vacant(ctx, f)
+	if err != nil || !has || text(f.Port) != own {
+		return err
+	}
+	if err := v.change(ctx, floatsPath, f.ID, map[string]any{"port_id": nil}); err != nil {
+		return fmt.Errorf("disassociating floating IP %s: %w", f.Address, err)
+	}
+	return nil
+}
+
+// disown takes our marks off an address, together with what else is to change.
+// The description goes first: with it and without tags the address would look
+// like a create that was cut off, which the next create takes.
+func (v verb) disown(ctx context.Context, f floatingIP, also map[string]any) error {
+	attributes := map[string]any{}
+	for k, value := range also {
+		attributes[k] = value
+	}
+	if f.Description == v.description() {
+		attributes["description"] = ""
+	}
+	if len(attributes) > 0 {
+		if err := v.change(ctx, floatsPath, f.ID, attributes); err != nil {
+			return fmt.Errorf("releasing floating IP %s: %w", f.Address, err)
+		}
+	}
+	if v.mine(f.Project, f.Tags) {
+		return v.retag(ctx, floatsPath, f.ID, f.Tags, nil)
+	}
+	return nil
+}

@@ -1,0 +1,286 @@
+package openstack
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// manyPins is from how many pinned floating IPs on the whole project is listed
+// instead of asking for each of them.
+const manyPins = 100
+
+// view is everything that was read, before it is judged.
+type view struct {
+	scene
+	project  string
+	manifest vpn.Estate
+
+	groups  []ledgered   // every estate's
+	ports   []port       // every estate's
+	floats  []floatingIP // every estate's
+	routers []router     // the project's
+
+	pinned  []floatingIP        // floating IPs that a manifest or a ledger names
+	hops    map[netip.Addr]port // who holds an address that is, or may be, a next hop
+	holders map[string]port     // who holds a pinned floating IP, by port ID
+	loose   cutOff              // with Scope.Leftovers
+	used    map[string]bool     // IDs of groups that a port of the project is in
+}
+
+// ledgered is a group and what its tags say.
+type ledgered struct {
+	group
+	alloc.Ledger
+	unreadable error // why the ledger can't be relied on
+}
+
+// cutOff are untagged objects with descriptions like ours.
+type cutOff struct {
+	groups []group
+	ports  []port
+	floats []floatingIP
+}
+
+// Observe reads the project's objects in lists that run side by side, then what
+// those point at: pinned floating IPs by ID, holders of next hops and of pinned
+// addresses. It costs seven to twelve calls of one page each, whatever the size
+// of the estate.
+func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*cloud.Observation, error) {
+	v := &view{project: d.project, manifest: e}
+	if err := together(ctx, d.lists(v, s)...); err != nil {
+		return nil, err
+	}
+	var err error
+	if v.router, err = one("router", e.OpenStack.Router, v.routers, named[router]{router.id, router.label}); err != nil {
+		return nil, err
+	}
+	v.keepOurs()
+	d.remember(v.scene)
+	err = together(ctx,
+		func(ctx context.Context) error { return d.pinnedByLedger(ctx, v) },
+		func(ctx context.Context) error { return d.nextHops(ctx, v) },
+	)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.pinHolders(ctx, v); err != nil {
+		return nil, err
+	}
+	return judge(v), nil
+}
+
+// lists are the calls that depend on no other.
+func (d *Driver) lists(v *view, s cloud.Scope) []func(context.Context) error {
+	managed := d.managed()
+	all := []func(context.Context) error{
+		func(ctx context.Context) (err error) { v.groups, err = d.ledgers(ctx); return err },
+		func(ctx context.Context) (err error) { v.ports, err = list[port](ctx, d, "ports", managed); return err },
+		func(ctx context.Context) (err error) {
+			v.floats, err = list[floatingIP](ctx, d, "floatingips", managed)
+			return err
+		},
+		func(ctx context.Context) (err error) { v.routers, err = d.routers(ctx); return err },
+		func(ctx context.Context) (err error) { v.scene, err = d.networks(ctx, v.manifest); return err },
+		func(ctx context.Context) (err error) { v.pinned, err = d.pinnedByManifest(ctx, v.manifest); return err },
+	}
+	if !s.Leftovers {
+		return all
+	}
+	loose := url.Values{"project_id": {d.project}, "not-tags": {state.ManagedTag}}
+	return append(all,
+		func(ctx context.Context) (err error) {
+			v.loose.groups, err = list[group](ctx, d, "security-groups", loose)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			v.loose.ports, err = list[port](ctx, d, "ports", loose)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			v.loose.floats, err = list[floatingIP](ctx, d, "floatingips", loose)
+			return err
+		},
+	)
+}
+
+// keepOurs drops what is not this project's or does not carry the managed tag,
+// whatever the lists answered: others can tag what they see.
+func (v *view) keepOurs() {
+	managed := func(project string, tags []string) bool {
+		return project == v.project && slices.Contains(tags, state.ManagedTag)
+	}
+	v.used = map[string]bool{}
+	for _, p := range slices.Concat(v.ports, v.loose.ports) {
+		for _, g := range p.Groups {
+			v.used[g] = true
+		}
+	}
+	v.ports = slices.DeleteFunc(v.ports, func(p port) bool { return !managed(p.Project, p.Tags) })
+	v.floats = slices.DeleteFunc(v.floats, func(f floatingIP) bool { return !managed(f.Project, f.Tags) })
+	v.pinned = slices.DeleteFunc(v.pinned, func(f floatingIP) bool { return f.Project != v.project })
+	v.routers = slices.DeleteFunc(v.routers, func(r router) bool { return r.Project != v.project })
+	stranger := func(project, description string, tags []string) bool {
+		estate, _, named := state.ReadDescription(description)
+		return project != v.project || !named || estate != v.manifest.Name || slices.Contains(tags, state.ManagedTag)
+	}
+	v.loose.groups = slices.DeleteFunc(v.loose.groups, func(g group) bool { return stranger(g.Project, g.Description, g.Tags) })
+	v.loose.ports = slices.DeleteFunc(v.loose.ports, func(p port) bool { return stranger(p.Project, p.Description, p.Tags) })
+	v.loose.floats = slices.DeleteFunc(v.loose.floats, func(f floatingIP) bool { return stranger(f.Project, f.Description, f.Tags) })
+}
+
+func (d *Driver) pinnedByManifest(ctx context.Context, e vpn.Estate) ([]floatingIP, error) {
+	var pins []string
+	for _, g := range e.Gateways {
+		if g.FloatingIP.IsValid() {
+			pins = append(pins, g.FloatingIP.String())
+		}
+	}
+	own := url.Values{"project_id": {d.project}}
+	if len(pins) > manyPins {
+		return list[floatingIP](ctx, d, "floatingips", own)
+	}
+	return listAny[floatingIP](ctx, d, "floatingips", "floating_ip_address", pins, own)
+}
+
+// pinnedByLedger adds the customers' floating IPs that only a ledger names.
+func (d *Driver) pinnedByLedger(ctx context.Context, v *view) error {
+	known := map[string]bool{}
+	for _, f := range slices.Concat(v.pinned, v.floats) {
+		known[f.ID] = true
+	}
+	var ids []string
+	for _, g := range v.groups {
+		if id := g.Ledger.FloatingIP; v.ours(g) && id != "" && !known[id] {
+			ids = append(ids, id)
+		}
+	}
+	own := url.Values{"project_id": {d.project}}
+	var more []floatingIP
+	var err error
+	if len(ids) > manyPins {
+		more, err = list[floatingIP](ctx, d, "floatingips", own)
+	} else {
+		more, err = listAny[floatingIP](ctx, d, "floatingips", "id", ids, own)
+	}
+	v.pinned = append(v.pinned, more...)
+	return err
+}
+
+// nextHops asks who holds the next hops of routes to our service CIDRs, as far as
+// our own ports don't.
+func (d *Driver) nextHops(ctx context.Context, v *view) error {
+	v.hops = map[netip.Addr]port{}
+	cidrs := map[netip.Prefix]bool{}
+	for _, l := range v.groups {
+		if v.ours(l) {
+			cidrs[l.ServiceCIDR] = true
+		}
+	}
+	for _, p := range v.ports {
+		for _, a := range p.addresses() {
+			v.hops[a] = p
+		}
+	}
+	var unknown []string
+	for _, r := range v.routers {
+		for _, h := range r.Routes {
+			to, hop := h.parse()
+			if _, known := v.hops[hop]; cidrs[to] && !known && v.prefix.Contains(hop) {
+				unknown = append(unknown, "ip_address="+hop.String())
+			}
+		}
+	}
+	slices.Sort(unknown)
+	on := url.Values{"network_id": {v.network.ID}}
+	found, err := listAny[port](ctx, d, "ports", "fixed_ips", slices.Compact(unknown), on)
+	for _, p := range found {
+		for _, a := range p.addresses() {
+			v.hops[a] = p
+		}
+	}
+	return err
+}
+
+// pinHolders asks which ports hold pinned floating IPs that no port of ours
+// holds, for their names.
+func (d *Driver) pinHolders(ctx context.Context, v *view) error {
+	v.holders = map[string]port{}
+	for _, p := range v.ports {
+		v.holders[p.ID] = p
+	}
+	var ids []string
+	for _, f := range v.pinned {
+		if id := text(f.Port); id != "" && v.holders[id].ID == "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	found, err := listAny[port](ctx, d, "ports", "id", slices.Compact(ids), nil)
+	for _, p := range found {
+		v.holders[p.ID] = p
+	}
+	return err
+}
+
+// managed is the query for what vpnctl made in the project.
+func (d *Driver) managed() url.Values {
+	return url.Values{"project_id": {d.project}, "tags": {state.ManagedTag}}
+}
+
+// ledgers lists the groups of every estate in the project.
+func (d *Driver) ledgers(ctx context.Context) ([]ledgered, error) {
+	groups, err := list[group](ctx, d, "security-groups", d.managed())
+	if err != nil {
+		return nil, err
+	}
+	all := make([]ledgered, 0, len(groups))
+	for _, g := range groups {
+		l, ours, err := state.ReadLedger(g.Tags)
+		if ours && g.Project == d.project {
+			l.Ref, l.Created = g.ID, g.Created.Time
+			all = append(all, ledgered{g, l, err})
+		}
+	}
+	return all, nil
+}
+
+// ours tells whether the ledger is one of this estate's gateways'.
+func (v *view) ours(l ledgered) bool {
+	return l.Estate == v.manifest.Name && gateway(l.Owner)
+}
+
+// gateway tells whether the owner is a gateway: links have objects of other
+// shapes.
+func gateway(o vpn.Owner) bool {
+	return o.Kind == vpn.KindVPNGateway || o.Kind == vpn.KindIPsecGateway
+}
+
+func (p port) addresses() []netip.Addr {
+	var all []netip.Addr
+	for _, f := range p.FixedIPs {
+		if a, err := netip.ParseAddr(f.Address); err == nil {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// parse gives zero values for what is no route of IP addresses.
+func (h hop) parse() (netip.Prefix, netip.Addr) {
+	to, _ := netip.ParsePrefix(h.Destination)
+	hop, _ := netip.ParseAddr(h.NextHop)
+	return to, hop
+}
+
+// idOf is the resource that a gateway has one of.
+func idOf(k resource.Kind, o vpn.Owner) resource.ID {
+	return resource.ID{Kind: k, Namespace: o.Namespace, Name: o.Name}
+}

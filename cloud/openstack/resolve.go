@@ -1,0 +1,175 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// scene is where an estate lives.
+type scene struct {
+	estate   string
+	network  network
+	subnet   subnet
+	prefix   netip.Prefix // of the subnet
+	router   router
+	external []network // the floating IP pools that manifests name
+}
+
+// Locate looks up the estate's network, its subnet and its router, by name or
+// ID, for those who need them before an Observe: the lock's address lies in the
+// subnet. Facts.Gateways and Facts.Nodes stay empty.
+func (d *Driver) Locate(ctx context.Context, e vpn.Estate) (resource.Facts, error) {
+	var routers []router
+	var s scene
+	err := together(ctx,
+		func(ctx context.Context) (err error) { routers, err = d.routers(ctx); return err },
+		func(ctx context.Context) (err error) { s, err = d.networks(ctx, e); return err },
+	)
+	if err != nil {
+		return resource.Facts{}, err
+	}
+	if s.router, err = one("router", e.OpenStack.Router, routers, named[router]{router.id, router.label}); err != nil {
+		return resource.Facts{}, err
+	}
+	d.remember(s)
+	return s.facts(), nil
+}
+
+func (r router) id() string     { return r.ID }
+func (r router) label() string  { return r.Name }
+func (n network) id() string    { return n.ID }
+func (n network) label() string { return n.Name }
+
+func (s scene) facts() resource.Facts {
+	gateway, _ := netip.ParseAddr(text(s.subnet.Gateway))
+	return resource.Facts{NetworkID: s.network.ID, Subnet: s.prefix, SubnetGateway: gateway, RouterID: s.router.ID}
+}
+
+// remember keeps the scene for Apply.
+func (d *Driver) remember(s scene) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.scene = &s
+}
+
+// here is the scene of the estate that was observed last.
+func (d *Driver) here() (scene, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.scene == nil {
+		return scene{}, fmt.Errorf("no estate was observed yet")
+	}
+	return *d.scene, nil
+}
+
+func (d *Driver) routers(ctx context.Context) ([]router, error) {
+	return list[router](ctx, d, "routers", url.Values{"project_id": {d.project}})
+}
+
+// networks resolves the transit network, with its subnet, and the floating IP
+// pools that the manifests name. A pool that can't be told is an error only when
+// an address is to be taken from it.
+func (d *Driver) networks(ctx context.Context, e vpn.Estate) (scene, error) {
+	refs := []string{e.OpenStack.Network, e.OpenStack.FloatingIPPool}
+	for _, g := range e.Gateways {
+		refs = append(refs, g.FloatingIPPool)
+	}
+	all, err := d.networksNamed(ctx, refs)
+	if err != nil {
+		return scene{}, err
+	}
+	s := scene{estate: e.Name, external: all}
+	if s.network, err = one("network", e.OpenStack.Network, all, named[network]{network.id, network.label}); err != nil {
+		return scene{}, err
+	}
+	subnets, err := list[subnet](ctx, d, "subnets", url.Values{"network_id": {s.network.ID}, "ip_version": {"4"}})
+	if err != nil {
+		return scene{}, err
+	}
+	if len(subnets) != 1 {
+		return scene{}, fmt.Errorf("network %s: it has %d IPv4 subnets, the transit network needs exactly one", e.OpenStack.Network, len(subnets))
+	}
+	s.subnet = subnets[0]
+	if s.prefix, err = netip.ParsePrefix(s.subnet.CIDR); err != nil {
+		return scene{}, fmt.Errorf("subnet %s: its CIDR %q is none", s.subnet.ID, s.subnet.CIDR)
+	}
+	return s, nil
+}
+
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$`)
+
+// networksNamed lists the networks that have one of these names or IDs.
+func (d *Driver) networksNamed(ctx context.Context, refs []string) ([]network, error) {
+	slices.Sort(refs)
+	var names, ids []string
+	for _, ref := range slices.Compact(refs) {
+		switch {
+		case ref == "":
+		case uuid.MatchString(strings.ToLower(ref)):
+			ids = append(ids, ref)
+		default:
+			names = append(names, ref)
+		}
+	}
+	byName, err := listAny[network](ctx, d, "networks", "name", names, nil)
+	if err != nil {
+		return nil, err
+	}
+	byID, err := listAny[network](ctx, d, "networks", "id", ids, nil)
+	if err != nil {
+		return nil, err
+	}
+	return append(byName, byID...), nil
+}
+
+// pool is the ID of a floating IP pool, by the name or ID that was written.
+func (d *Driver) pool(ctx context.Context, s scene, ref string) (string, error) {
+	n, err := one("floating IP pool", ref, s.external, named[network]{network.id, network.label})
+	if err == nil {
+		return n.ID, nil
+	}
+	all, listing := d.networksNamed(ctx, []string{ref})
+	if listing != nil {
+		return "", listing
+	}
+	n, err = one("floating IP pool", ref, all, named[network]{network.id, network.label})
+	return n.ID, err
+}
+
+// named says what the ID and the name of a thing are.
+type named[T any] struct{ id, name func(T) string }
+
+// one finds the thing that has this ID, or else the only one that has this name.
+// An error names what was found instead.
+func one[T any](what, ref string, all []T, by named[T]) (T, error) {
+	var hits []T
+	for _, x := range all {
+		if by.id(x) == ref {
+			return x, nil
+		}
+		if by.name(x) == ref {
+			hits = append(hits, x)
+		}
+	}
+	switch len(hits) {
+	case 1:
+		return hits[0], nil
+	case 0:
+		var none T
+		return none, fmt.Errorf("%s %q: there is none with this name or ID", what, ref)
+	}
+	var ids []string
+	for _, x := range hits {
+		ids = append(ids, by.id(x))
+	}
+	slices.Sort(ids)
+	return hits[0], fmt.Errorf("%s %q: %d have this name, write the ID (%s)", what, ref, len(hits), strings.Join(ids, ", "))
+}

@@ -1,0 +1,162 @@
+package openstack
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// The retry policy: tries in all, the first pause (doubled each time), and the
+// longest pause that a Retry-After is granted.
+const (
+	tries     = 5
+	firstWait = 250 * time.Millisecond
+	longWait  = time.Minute
+)
+
+// transport is the one place where calls are repeated.
+//
+//	429                         any method: it was not carried out
+//	500 502 503 504, no answer  GET, PUT, DELETE and logins: repeating them is safe
+//	                            other POSTs: returned, whoever creates looks first
+//
+// It reads the whole body, so that an answer that breaks off counts as none.
+type transport struct {
+	next     http.RoundTripper
+	clock    Clock
+	log      *slog.Logger
+	identity string // what Keystone's URLs begin with
+	calls    atomic.Int64
+}
+
+// RoundTrip sends the request until there is an answer worth returning.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	for attempt := 1; ; attempt++ {
+		resp, err := t.send(req, attempt)
+		if ctx.Err() != nil || attempt == tries || !again(req, resp, err) {
+			return resp, err
+		}
+		var h http.Header
+		if resp != nil {
+			h = resp.Header
+		}
+		if slept := t.clock.Sleep(ctx, pause(attempt, retryAfter(h))); slept != nil {
+			return nil, slept
+		}
+	}
+}
+
+// send makes one attempt and reads its answer whole.
+func (t *transport) send(req *http.Request, attempt int) (*http.Response, error) {
+	if attempt > 1 {
+		req = req.Clone(req.Context())
+		if req.GetBody != nil {
+			body, err := req.GetBody()
+			if err != nil {
+				return nil, err
+			}
+			req.Body = body
+		}
+	}
+	if !t.login(req) {
+		t.calls.Add(1)
+	}
+	start := t.clock.Now()
+	resp, err := t.next.RoundTrip(req)
+	if err == nil {
+		err = buffer(resp)
+	}
+	t.note(req, resp, err, attempt, t.clock.Now().Sub(start))
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+func buffer(resp *http.Response) error {
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return err
+}
+
+// login tells whether the request goes to Keystone.
+func (t *transport) login(req *http.Request) bool {
+	return t.identity != "" && strings.HasPrefix(req.URL.String(), t.identity)
+}
+
+func (t *transport) note(req *http.Request, resp *http.Response, err error, attempt int, took time.Duration) {
+	line := []any{"method", req.Method, "path", req.URL.Path, "attempt", attempt, "took", took.Round(time.Millisecond)}
+	if err != nil {
+		line = append(line, "error", err.Error())
+	} else {
+		line = append(line, "status", resp.StatusCode, "request", resp.Header.Get("X-Openstack-Request-Id"))
+	}
+	t.log.Debug("openstack call", line...)
+}
+
+// again tells whether the outcome of a call is one to try again.
+func again(req *http.Request, resp *http.Response, err error) bool {
+	if req.Body != nil && req.GetBody == nil {
+		return false // the body is gone
+	}
+	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
+		return true
+	}
+	if req.Method == http.MethodPost && !strings.HasSuffix(req.URL.Path, "/auth/tokens") {
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	switch resp.StatusCode {
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// pause is how long to wait after the n-th attempt: what the service asked for,
+// within bounds, or a doubling time with some jitter, so that callers that were
+// refused together don't come back together.
+func pause(n int, asked time.Duration) time.Duration {
+	if asked > 0 {
+		return min(asked, longWait)
+	}
+	wait := firstWait << (n - 1)
+	return wait + rand.N(wait/4)
+}
+
+// Clock is how the driver waits. Its zero value is the real one.
+type Clock struct {
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error // returns early, with ctx's error
+}
+
+func (c Clock) complete() Clock {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Sleep == nil {
+		c.Sleep = sleep
+	}
+	return c
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
