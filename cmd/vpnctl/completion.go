@@ -56,6 +56,10 @@ func completables(app *kong.Application) []completable {
 		for _, p := range node.Positional {
 			c.words = append(c.words, enumOf(p)...)
 		}
+		for _, below := range node.Children {
+			c.words = append(c.words, below.Name)
+			c.flags = append(c.flags, completableFlags(below.Flags)...)
+		}
 		all = append(all, c)
 	}
 	return all

@@ -33,6 +33,8 @@ func TestBashCompletes(t *testing.T) {
 		"the values of a flag":          {[]string{"vpnctl", "--color", "n"}, []string{"never"}},
 		"the values after a split sign": {[]string{"vpnctl", "--color", "=", "al"}, []string{"always"}},
 		"the values of an argument":     {[]string{"vpnctl", "completion", "z"}, []string{"zsh"}},
+		"what stands below a command":   {[]string{"vpnctl", "simulator", "req"}, []string{"request"}},
+		"flags of what stands below":    {[]string{"vpnctl", "simulator", "--faul"}, []string{"--faults"}},
 		"nothing where nothing fits":    {[]string{"vpnctl", "version", "--nope"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

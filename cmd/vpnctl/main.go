@@ -10,7 +10,9 @@ import (
 type grammar struct {
 	Globals
 
+	Validate   validateCommand   `cmd:"" help:"Check manifests without any cloud or cluster."`
 	Crds       crdsCommand       `cmd:"" name:"crds" help:"Print the CustomResourceDefinitions."`
+	Simulator  simulatorCommand  `cmd:"" help:"A simulated OpenStack on loopback."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
 }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/manifest"
+	"github.com/vpnctl/vpnctl/plan/view"
+)
+
+// reading says how manifests are read.
+func (g *Globals) reading(s *streams) manifest.Options {
+	return manifest.Options{EstateFile: g.Estate, Stdin: s.stdin}
+}
+
+// load reads manifests. Diagnostics go to stderr; with an error among them
+// nothing else is done.
+func (g *Globals) load(s *streams, paths []string) (*manifest.Loaded, error) {
+	loaded, found := manifest.Load(paths, g.reading(s))
+	if err := writeDiagnostics(s.stderr, g.told(loaded, found)); err != nil {
+		return nil, err
+	}
+	if found.Errors() > 0 {
+		fmt.Fprintf(s.stderr, "\n%s\nNothing was planned: an estate that can't be read in full is not read at all.\n", found.Summary(loaded.Files))
+		return nil, errSaid
+	}
+	return loaded, nil
+}
+
+// told are the diagnostics that are shown: notes on what was left out on purpose
+// only where more was asked for.
+func (g *Globals) told(loaded *manifest.Loaded, found manifest.Diagnostics) manifest.Diagnostics {
+	if g.Verbose > 0 {
+		return slices.Concat(found, loaded.Notes)
+	}
+	return found
+}
+
+// writeDiagnostics writes diagnostics for people; what manifests say is made
+// harmless for a terminal.
+func writeDiagnostics(w io.Writer, found manifest.Diagnostics) error {
+	var b bytes.Buffer
+	if err := found.WriteText(&b); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for line := range strings.Lines(b.String()) {
+		out.WriteString(view.Plain(strings.TrimSuffix(line, "\n")))
+		out.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
