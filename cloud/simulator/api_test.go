@@ -13,7 +13,7 @@ import (
 
 // api makes calls without a client library.
 type api struct {
-	t      *testing.T
+	t      testing.TB
 	http   http.Client
 	token  string
 	header http.Header // sent with every call
@@ -55,7 +55,17 @@ func (r reply) id(key string) string {
 	return id
 }
 
-func connect(t *testing.T, s *simulator.Server, cloud string) *api {
+// request makes a GET to Neutron.
+func request(t testing.TB, a *api, path string) *http.Request {
+	req, err := http.NewRequest("GET", base+"/network/v2.0"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Auth-Token", a.token)
+	return req
+}
+
+func connect(t testing.TB, s *simulator.Server, cloud string) *api {
 	t.Helper()
 	cred, err := s.Credentials(base, cloud)
 	if err != nil {
