@@ -38,8 +38,12 @@ func createPolicy(c *call, p *store.Policy, _ body) error {
 	if !ok {
 		return badRequest("Invalid input for object_type. Reason: '%s' is not in ['network', 'security_group'].", p.ObjectType)
 	}
-	if owner == "" || !c.mine(owner) {
-		return missing("RbacObjectNotFound", "%s %s could not be found.", p.ObjectType, p.ObjectID)
+	if owner == "" {
+		noun := map[string]string{"network": "Network", "security_group": "SecurityGroup"}[p.ObjectType]
+		return missing(noun+"NotFound", "%s %s could not be found.", noun, p.ObjectID)
+	}
+	if !c.mine(owner) {
+		return invalid("InvalidInput", "Invalid input for operation: Only admins can manipulate policies on objects they do not own.")
 	}
 	if p.Action != asShared && (p.Action != asExternal || p.ObjectType != "network") {
 		return invalid("InvalidInput", "Invalid input for operation: Invalid action '%s' for object type '%s'.", p.Action, p.ObjectType)
