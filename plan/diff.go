@@ -25,10 +25,11 @@ func (d *draft) build() {
 //	desired   observed        → change
 //	port a    -               → create
 //	port a    same            → none
-//	port a    other           → update; replace where another floating IP is pinned
+//	port a    other           → update; replace where it can't be changed in place
 //	port a    unmarked        → adopt, under the rule that it carries
 //	port a    of another      → refused
 //	-         route, object   → delete, with its proof
+//	-         a second one    → delete: left over from a change that was cut off
 //	-         anything else   → refused: a living gateway keeps its group, port and address
 func (d *draft) diff(p *party) {
 	slices.SortFunc(p.differs, func(a, b pair) int { return a.want.ID.Compare(b.want.ID) })
@@ -40,7 +41,7 @@ func (d *draft) diff(p *party) {
 		}
 	}
 	for i := range p.extra {
-		if id := p.extra[i].ID; p.gateway != nil && !spare(id.Kind) {
+		if id := p.extra[i].ID; p.gateway != nil && !spare(&p.extra[i]) {
 			d.refuse(Refusal{Owner: p.owner, ID: id, Message: id.String() + " is there, but nothing was rendered for it"})
 		}
 	}
@@ -50,15 +51,17 @@ func (d *draft) diff(p *party) {
 	for _, x := range p.differs {
 		d.compare(p, x)
 	}
+	d.reassociate(p)
 	for i := range p.extra {
 		d.shed(p, &p.extra[i])
 	}
 	d.explain(p)
 }
 
-// spare tells whether a living gateway can lose a resource of that kind.
-func spare(k resource.Kind) bool {
-	return !k.Cloud() || k == resource.KindRoute || k == resource.KindApplied
+// spare tells whether a living gateway can lose a resource.
+func spare(have *resource.Resource) bool {
+	k := have.ID.Kind
+	return !k.Cloud() || k == resource.KindRoute || k == resource.KindApplied || second(have.ID) || have.CutOff
 }
 
 // obstacle says why a difference must not be settled.
@@ -71,9 +74,6 @@ func obstacle(x pair) (string, bool) {
 	}
 	if r := x.have.Route; r != nil && r.NextHop == "" && len(r.Foreign) > 0 {
 		return "route " + r.Destination.String() + " leads to " + r.Foreign[0] + ", which is not ours", true
-	}
-	if a, b := x.have.Port, x.want.Port; a != nil && b != nil && a.Network != b.Network {
-		return "port " + a.Address + " stands in another network than the estate's, and can't be moved", true
 	}
 	return "", false
 }
@@ -99,6 +99,27 @@ func (d *draft) compare(p *party, x pair) {
 	d.change(p, c)
 }
 
+// reassociate plans the association of a floating IP whose port is made anew
+// under it.
+func (d *draft) reassociate(p *party) {
+	for _, c := range p.changes {
+		if c.Action != Replace || c.After.Port == nil {
+			continue
+		}
+		id := c.ID
+		id.Kind = resource.KindFloatingIP
+		want, wanted := d.in.Desired[id]
+		have, there := d.in.Observed[id]
+		if _, planned := d.changes[id]; wanted && there && !planned {
+			d.change(p, Change{
+				ID: id, Action: Update, Before: &have, After: &want, Drift: c.Drift,
+				Attributes: []Attribute{{Name: attrPort, Before: c.Before.Ref, After: c.ID.String()}},
+			})
+		}
+		return
+	}
+}
+
 // action tells what settles a difference; empty where nothing differs after all.
 func action(x pair, differences []Attribute) Action {
 	moved := func(name string) bool {
@@ -109,7 +130,7 @@ func action(x pair, differences []Attribute) Action {
 		return Adopt
 	case len(differences) == 0:
 		return ""
-	case x.want.FloatingIP != nil && moved(attrAddress):
+	case x.want.Port != nil && moved(attrNetwork), x.want.FloatingIP != nil && moved(attrAddress):
 		return Replace
 	}
 	return Update
@@ -121,7 +142,7 @@ func (d *draft) shed(p *party, have *resource.Resource) {
 	case have.Applied != nil || absent(have):
 	case have.Proof == "":
 		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "nobody asks for it, and it does not carry our mark"})
-	case p.gateway != nil && elsewhere(have.ID):
+	case p.gateway != nil && d.elsewhere(p, have):
 		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "on another router than the estate's: it goes when the gateway goes"})
 	default:
 		d.change(p, Change{

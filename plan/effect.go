@@ -43,7 +43,7 @@ func everyone(p *party, i Impact, consequence string) Verdict {
 }
 
 func (d *draft) portEffect(p *party, c *Change) {
-	if c.Action == Create {
+	if c.Action == Create || c.Action == Replace {
 		c.suffer(everyone(p, ImpactRestart, "the pod starts again with the new port"))
 		return
 	}

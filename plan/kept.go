@@ -40,10 +40,19 @@ func what(r *resource.Resource) string {
 	return r.ID.Kind.Short()
 }
 
-// elsewhere tells whether a route stands on a router that is not the estate's;
-// such an ID ends in "@" and the router's ID.
-func elsewhere(id resource.ID) bool {
-	return id.Kind == resource.KindRoute && strings.Contains(id.Name, "@")
+// second tells whether an ID names one more resource of an owner that has one of
+// the kind: what was left by a change that was cut off, or a route on another
+// router. Such a name has an "@", which no gateway's name can have.
+func second(id resource.ID) bool { return strings.Contains(id.Name, "@") }
+
+// elsewhere tells whether a route leads to a living gateway on a router that is
+// not the estate's: somebody joined that router's networks to it.
+func (d *draft) elsewhere(p *party, have *resource.Resource) bool {
+	if have.Route == nil || !second(have.ID) {
+		return false
+	}
+	group := d.in.Desired[resource.ID{Kind: resource.KindSecurityGroup, Namespace: p.owner.Namespace, Name: p.owner.Name}]
+	return have.Route.Destination.String() == serviceCIDR(body(&group, sg).Ledger)
 }
 
 // ledgerProof is the proof for what our ledger names and no tag can: a

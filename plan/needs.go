@@ -15,9 +15,10 @@ import (
 // opening: rules, grants and addresses of one gateway change in one write each.
 func (d *draft) link(p *party) {
 	if p.fate == remove {
-		unwind(p)
+		unwind(p.changes)
 		return
 	}
+	var leftovers []*Change
 	var ledger *Change
 	for _, c := range p.changes {
 		if c.After != nil && c.After.SecurityGroup != nil {
@@ -28,15 +29,18 @@ func (d *draft) link(p *party) {
 		switch {
 		case c.ID.Kind == resource.KindApplied:
 			c.need(p.changes, func(o *Change) bool { return o != c })
-		case c.Action == Delete && !c.ID.Kind.Cloud():
+		case c.Action == Delete && c.ID.Kind.Cloud():
+			leftovers = append(leftovers, c)
+		case c.Action == Delete:
 			c.need(p.changes, func(o *Change) bool { return o.Action != Delete && !o.ID.Kind.Cloud() })
-		case c.Action != Delete:
+		default:
 			d.walk(c, c.ID, map[resource.ID]bool{c.ID: true})
 			if ledger != nil && ledger != c {
 				c.Needs = append(c.Needs, ledger.ID)
 			}
 		}
 	}
+	unwind(leftovers)
 }
 
 // walk adds the nearest changes below a desired resource.
@@ -69,11 +73,10 @@ func (c *Change) need(others []*Change, which func(*Change) bool) {
 	}
 }
 
-// unwind puts the removal of a gateway in order: every step needs all of the
-// step before.
-func unwind(p *party) {
+// unwind puts removals in order: every step needs all of the step before.
+func unwind(changes []*Change) {
 	steps := make([][]*Change, 6)
-	for _, c := range p.changes {
+	for _, c := range changes {
 		s := step(c)
 		steps[s] = append(steps[s], c)
 	}

@@ -83,6 +83,8 @@ func deleteReason(p *party, c *Change) string {
 		return noManifest
 	case c.Drift:
 		return "not part of what was applied"
+	case second(c.ID) || c.Before.CutOff:
+		return "left over from a change that was cut off"
 	case c.ID.Kind == resource.KindRoute:
 		return "no reverse exposure any more"
 	}
@@ -160,6 +162,9 @@ func reasons(a, b []resource.Rule) []string {
 }
 
 func portReason(c *Change) string {
+	if a, ok := c.attribute(attrNetwork); ok {
+		return "the transit network is now " + a.After
+	}
 	if a, ok := c.attribute(attrNode); ok {
 		if a.Before == "" {
 			return "attached to no node"
@@ -178,6 +183,9 @@ func floatingIPReason(c *Change) string {
 	}
 	if a, ok := c.attribute(attrOwnership); ok && c.After.FloatingIP.Pinned {
 		return "pinned: the address is now " + a.After
+	}
+	if a, ok := c.attribute(attrPort); ok && a.Before != "" {
+		return "follows the port, which is made anew"
 	}
 	return "not associated with its port"
 }
