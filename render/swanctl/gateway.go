@@ -46,6 +46,15 @@ func children(p vpn.Peer, service netip.Prefix) []Child {
 	return all
 }
 
+// ChildNames are the names of a peer's children, in the order of the file.
+func ChildNames(p vpn.Peer) []string {
+	var names []string
+	for _, c := range children(p, netip.Prefix{}) {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // ChildName is the name of the child of one remote subnet. It follows from the
 // subnet, so that adding another subnet leaves the children of the rest alone.
 func ChildName(peer string, subnet netip.Prefix) string {

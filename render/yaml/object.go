@@ -20,7 +20,7 @@ func Object(apiVersion, kind string, object any) (string, error) {
 func FromJSON(apiVersion, kind string, data []byte) (string, error) {
 	w := &writer{in: data}
 	w.out.Grow(2 * len(data))
-	w.out.WriteString("apiVersion: " + scalar(apiVersion) + "\nkind: " + scalar(kind) + "\n")
+	w.out.WriteString("apiVersion: " + Scalar(apiVersion) + "\nkind: " + Scalar(kind) + "\n")
 	w.top = map[string]bool{"apiVersion": true, "kind": true, "status": true}
 	if err := w.document(); err != nil {
 		return "", fmt.Errorf("writing %s: %w", kind, err)
@@ -78,7 +78,7 @@ func (w *writer) fields(indent int, inline bool, skip map[string]bool) {
 				w.spaces(indent)
 			}
 			inline = false
-			w.out.WriteString(scalar(key) + ":")
+			w.out.WriteString(Scalar(key) + ":")
 			w.value(indent, false)
 		}
 		w.take(',')

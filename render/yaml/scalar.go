@@ -11,7 +11,7 @@ import (
 // else on the same line.
 func (w *writer) string(s string, indent int) {
 	if !isBlock(s) {
-		w.out.WriteString(" " + scalar(s) + "\n")
+		w.out.WriteString(" " + Scalar(s) + "\n")
 		return
 	}
 	body := strings.TrimRight(s, "\n")
@@ -46,8 +46,8 @@ func isBlock(s string) bool {
 	return true
 }
 
-// scalar writes a text on one line, plain where no reader could mistake it.
-func scalar(s string) string {
+// Scalar writes a text on one line, plain where no reader could mistake it.
+func Scalar(s string) string {
 	if isPlain(s) {
 		return s
 	}

@@ -1,0 +1,106 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Input is all that one gateway's resources follow from.
+type Input struct {
+	Estate  vpn.Estate
+	Gateway vpn.Gateway
+	Ledger  alloc.Ledger
+	Node    resource.Node // where the pod runs; zero: not chosen yet
+	Facts   resource.Facts
+}
+
+// Problem is why a gateway can't be rendered.
+type Problem struct {
+	Owner   vpn.Owner `json:"owner"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint,omitempty"`
+}
+
+// Gateway returns everything that one gateway should have, in OpenStack and in
+// Kubernetes. With a problem the graph is not whole and must not be planned from.
+//
+// What needs what, in the order in which it is built:
+//
+//	security group → port → floating IP → route → Kubernetes objects → applied
+//	                                     objects → Deployment → kustomization
+func Gateway(in Input) (resource.Graph, []Problem) {
+	r := &rendering{
+		in:    in,
+		owner: in.Gateway.Owner.String(),
+		graph: make(resource.Graph, 24+len(in.Gateway.Peers)),
+	}
+	r.facts()
+	r.cloud()
+	r.kubernetes()
+	r.applied()
+	return r.graph, r.problems
+}
+
+// rendering is one call of Gateway.
+type rendering struct {
+	in       Input
+	owner    string // the owner as text
+	graph    resource.Graph
+	problems []Problem
+
+	floatingIP string // or resource.Unknown
+	port       vpn.ExpectedPort
+	node       string
+}
+
+func (r *rendering) refuse(err error, hint string) {
+	r.problems = append(r.problems, Problem{r.in.Gateway.Owner, err.Error(), hint})
+}
+
+// add puts a resource of this gateway into the graph.
+func (r *rendering) add(res resource.Resource, needs ...resource.ID) {
+	res.Owner = r.owner
+	slices.SortFunc(needs, resource.ID.Compare)
+	res.Needs = needs
+	r.graph.Add(res)
+}
+
+// id names a resource of which a gateway has one.
+func (r *rendering) id(k resource.Kind) resource.ID {
+	return resource.ID{Kind: k, Namespace: r.in.Gateway.Owner.Namespace, Name: r.in.Gateway.Owner.Name}
+}
+
+// facts are the texts that stand for what the outside knows.
+func (r *rendering) facts() {
+	known := r.in.Facts.Gateway(r.owner)
+	public := known.FloatingIP
+	if r.in.Gateway.FloatingIP.IsValid() {
+		public = r.in.Gateway.FloatingIP
+	}
+	r.floatingIP = text(public)
+	r.port = vpn.ExpectedPort{
+		MAC:     known.MAC,
+		Address: text(known.PortAddress),
+		Subnet:  text(r.in.Facts.Subnet),
+		Gateway: text(r.in.Facts.SubnetGateway),
+	}
+	if r.port.MAC == "" {
+		r.port.MAC = resource.Unknown
+	}
+	if r.node = r.in.Node.Name; r.node == "" {
+		r.node = resource.Unknown
+	}
+}
+
+func text[T interface {
+	IsValid() bool
+	String() string
+}](v T) string {
+	if !v.IsValid() {
+		return resource.Unknown
+	}
+	return v.String()
+}

@@ -1,0 +1,128 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render/pod"
+	"github.com/vpnctl/vpnctl/render/yaml"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// kubernetes adds the Kubernetes side: the manifests, which carry the status, the
+// objects that make up the pod, and in a tree the file that lists them.
+func (r *rendering) kubernetes() {
+	objects, err := r.objects()
+	if err != nil {
+		r.refuse(err, "")
+		return
+	}
+	before := r.lastOfCloud()
+	var all []resource.ID
+	for _, o := range objects {
+		if o.Kind != "Deployment" {
+			all = append(all, r.addObject(o, before...))
+		}
+	}
+	for _, o := range objects {
+		if o.Kind == "Deployment" { // once its ConfigMaps are there
+			all = append(all, r.addObject(o, slices.Concat(before, all)...))
+		}
+	}
+	if r.in.Estate.Kubernetes.Target == vpn.TargetDirectory {
+		r.addObject(r.kustomization(objects), all...)
+	}
+}
+
+// objects are what stands in Kubernetes, patched, without the tree's own files.
+func (r *rendering) objects() ([]resource.Object, error) {
+	if err := r.checkPath(); err != nil {
+		return nil, err
+	}
+	spec, err := r.spec()
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := pod.Objects(spec)
+	if err != nil {
+		return nil, err
+	}
+	var objects []resource.Object
+	for _, b := range bodies {
+		text, err := yaml.Object(b.APIVersion, b.Kind, b.Body)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, r.object(b.APIVersion, b.Kind, b.Name, text))
+	}
+	manifests, err := r.manifests(spec.Labels)
+	return append(objects, manifests...), err
+}
+
+// checkPath refuses names that would leave the gateway's own folder.
+func (r *rendering) checkPath() error {
+	for _, part := range []string{r.in.Gateway.Owner.Namespace, r.in.Gateway.Owner.Name} {
+		if part == "" || strings.ContainsAny(part, `/\`) || strings.HasPrefix(part, ".") {
+			return fmt.Errorf("%q can't be the name of a folder", part)
+		}
+	}
+	return nil
+}
+
+func (r *rendering) spec() (pod.Spec, error) {
+	config, err := r.config()
+	if err != nil {
+		return pod.Spec{}, err
+	}
+	rules, err := r.ruleset()
+	if err != nil {
+		return pod.Spec{}, err
+	}
+	return pod.Spec{
+		Estate:  r.in.Estate,
+		Gateway: r.in.Gateway,
+		Labels:  state.Labels(r.in.Estate.Name, r.in.Gateway.Owner),
+		Node:    r.node,
+		Port:    r.port,
+		Config:  config,
+		Rules:   rules,
+	}, nil
+}
+
+// object places a text in the tree and puts the marker on its first line.
+func (r *rendering) object(apiVersion, kind, name, text string) resource.Object {
+	o := r.in.Gateway.Owner
+	return resource.Object{
+		APIVersion: apiVersion, Kind: kind, Namespace: o.Namespace, Name: name,
+		Path:    o.Path() + "/" + strings.ToLower(kind) + "-" + name + ".yaml",
+		Content: state.Marker(r.in.Estate.Name, o) + "\n" + text,
+	}
+}
+
+func (r *rendering) addObject(o resource.Object, needs ...resource.ID) resource.ID {
+	id := resource.ID{Kind: resource.KubernetesKind(o.Kind), Namespace: o.Namespace, Name: o.Name}
+	o.Unknown = r.unknown(o.Content)
+	if _, twice := r.graph[id]; twice {
+		r.refuse(fmt.Errorf("%s is there twice", id), "")
+	}
+	r.add(resource.Resource{ID: id, Object: &o}, slices.Clone(needs)...)
+	return id
+}
+
+// unknown names the facts that a text still waits for: all that are missing, since
+// the mark is the same for each.
+func (r *rendering) unknown(content string) []string {
+	if !strings.Contains(content, resource.Unknown) {
+		return nil
+	}
+	missing := map[string]string{
+		"floating IP": r.floatingIP, "MAC address": r.port.MAC, "port address": r.port.Address,
+		"subnet": r.port.Subnet, "subnet gateway": r.port.Gateway, "node": r.node,
+	}
+	maps.DeleteFunc(missing, func(_, text string) bool { return text != resource.Unknown })
+	return slices.Sorted(maps.Keys(missing))
+}

@@ -1,0 +1,55 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render/yaml"
+)
+
+// manifests are the gateway's and its peers' own manifests as objects: the agent
+// writes to their status. They get our labels beside their own.
+func (r *rendering) manifests(labels map[string]string) ([]resource.Object, error) {
+	var objects []resource.Object
+	for _, m := range r.in.Gateway.Manifests {
+		text, err := manifest(m, labels)
+		if err != nil {
+			return nil, fmt.Errorf("writing %s %s: %w", m.Kind, m.Name, err)
+		}
+		objects = append(objects, r.object(m.APIVersion, m.Kind, m.Name, text))
+	}
+	return objects, nil
+}
+
+func manifest(m vpn.Manifest, labels map[string]string) (string, error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(m.JSON), &object); err != nil {
+		return "", err
+	}
+	var meta map[string]json.RawMessage
+	if err := json.Unmarshal(object["metadata"], &meta); err != nil {
+		return "", err
+	}
+	own := map[string]string{}
+	if raw := meta["labels"]; raw != nil {
+		if err := json.Unmarshal(raw, &own); err != nil {
+			return "", err
+		}
+	}
+	if own == nil {
+		own = map[string]string{}
+	}
+	for k, v := range labels {
+		own[k] = v
+	}
+	meta["labels"], _ = json.Marshal(own)
+	meta["namespace"], _ = json.Marshal(m.Namespace)
+	object["metadata"], _ = json.Marshal(meta)
+	data, err := json.Marshal(object)
+	if err != nil {
+		return "", err
+	}
+	return yaml.FromJSON(m.APIVersion, m.Kind, data)
+}
