@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 )
 
@@ -26,20 +27,55 @@ func (s *Server) Listen(addr string) (url string, close func() error, err error)
 	if err != nil {
 		return "", nil, fmt.Errorf("listening: %w", err)
 	}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	unused := &connections{open: map[net.Conn]bool{}}
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, ConnState: unused.follow}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
-	return "http://" + l.Addr().String(), func() error { return shut(server, done) }, nil
+	return "http://" + l.Addr().String(), func() error { return shut(server, unused, done) }, nil
 }
 
-func shut(server *http.Server, done <-chan error) error {
+func shut(server *http.Server, unused *connections, done <-chan error) error {
+	unused.close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) { // a call that takes so long was delayed on purpose
+		err = server.Close()
+	}
 	if served := <-done; !errors.Is(served, http.ErrServerClosed) && err == nil {
 		err = served
 	}
 	return err
+}
+
+// connections are those over which no call has come yet. Clients open some ahead of need, and a shutdown would
+// wait for each.
+type connections struct {
+	mu     sync.Mutex
+	open   map[net.Conn]bool
+	closed bool
+}
+
+func (c *connections) follow(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case state != http.StateNew:
+		delete(c.open, conn)
+	case c.closed:
+		_ = conn.Close() // it was accepted after the end
+	default:
+		c.open[conn] = true
+	}
+}
+
+func (c *connections) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for conn := range c.open {
+		_ = conn.Close() // nobody has asked anything over it
+	}
 }
 
 // Transport carries calls to s without a socket; the scheme and the host of the URLs may be anything.

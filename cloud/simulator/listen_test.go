@@ -3,9 +3,12 @@ package simulator_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack"
@@ -31,8 +34,15 @@ func TestListenServesGophercloud(t *testing.T) {
 			t.Errorf("at %s a customer sees %v, want the external network alone", endpoint, nets)
 		}
 	}
-	if err := stop(); err != nil {
-		t.Errorf("closing: %v", err)
+	// a connection over which nothing is said does not hold up the end
+	silent, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	start := time.Now()
+	if err := stop(); err != nil || time.Since(start) > 2*time.Second {
+		t.Errorf("closing took %v: %v", time.Since(start), err)
 	}
 	if res, err := http.Get(url); err == nil {
 		res.Body.Close()
