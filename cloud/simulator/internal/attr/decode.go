@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Use is what a request body is for.
@@ -40,6 +41,9 @@ func Set(v any, body map[string]json.RawMessage, use Use, admin bool) *Problem {
 		to := rv.FieldByIndex(f.index)
 		if err := setOne(to, raw); err != nil {
 			return &Problem{Invalid: name, Reason: err.Error()}
+		}
+		if f.Max > 0 && utf8.RuneCountInString(to.String()) > f.Max {
+			return &Problem{Invalid: name, Reason: fmt.Sprintf("'%s' exceeds maximum length of %d", to, f.Max)}
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@
 //	json:"name"            the attribute's name on the wire
 //	api:"create,update"    which requests may set it; absent: read-only
 //	set:"admin"            only the admin role may set it
+//	max:"255"              the most characters of a text
 //	vis:"admin"|"hidden"   who sees it; hidden attributes are state that no API shows
 //
 // The packages neutron, nova and store use it.

@@ -2,6 +2,7 @@ package attr
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -23,6 +24,7 @@ type Field struct {
 	Create    bool  // may be given in a POST
 	Update    bool  // may be given in a PUT
 	AdminOnly bool  // only the admin role may give it
+	Max       int   // the longest text in characters; 0: no limit
 
 	index []int
 }
@@ -77,10 +79,11 @@ func (f *Fields) collect(t reflect.Type, index []int) {
 func field(name string, tag reflect.StructTag, index []int) Field {
 	api := strings.Split(tag.Get("api"), ",")
 	levels := map[string]Level{"admin": Admin, "hidden": Hidden}
+	longest, _ := strconv.Atoi(tag.Get("max")) // no limit where there is no tag
 	return Field{
 		Name: name, Level: levels[tag.Get("vis")], index: index,
 		Create: contains(api, "create"), Update: contains(api, "update"),
-		AdminOnly: tag.Get("set") == "admin",
+		AdminOnly: tag.Get("set") == "admin", Max: longest,
 	}
 }
 

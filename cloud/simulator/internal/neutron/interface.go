@@ -70,7 +70,7 @@ func (c *call) addInterface(r *store.Router) (*wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.fits(r, p); err != nil {
+	if err := c.fits(r, p.FixedIPs); err != nil {
 		return nil, err
 	}
 	next := *p
@@ -112,6 +112,9 @@ func (c *call) portOnSubnet(r *store.Router, id string) (*store.Port, error) {
 	if !c.mine(n.ProjectID) {
 		return nil, disallowed("create_port:fixed_ips:ip_address")
 	}
+	if err := c.fits(r, []store.FixedIP{{SubnetID: s.ID}}); err != nil {
+		return nil, err
+	}
 	ips, _, err := assign(c.db, s.NetworkID, []want{{s.ID, *s.GatewayIP}}, true, nil)
 	if err != nil {
 		return nil, err
@@ -124,9 +127,9 @@ func (c *call) portOnSubnet(r *store.Router, id string) (*store.Port, error) {
 }
 
 // fits refuses a subnet that the router is on already, or whose addresses it has elsewhere.
-func (c *call) fits(r *store.Router, p *store.Port) error {
+func (c *call) fits(r *store.Router, ips []store.FixedIP) error {
 	have := connected(c.db, r)
-	for _, ip := range p.FixedIPs {
+	for _, ip := range ips {
 		s, ok := c.db.Subnets.Get(ip.SubnetID)
 		if !ok {
 			continue

@@ -3,7 +3,7 @@ package store
 // Network is a Neutron network. Its subnets and whether it is shared are worked out for each answer.
 type Network struct {
 	Owned
-	Name         string `json:"name" api:"create,update"`
+	Name         string `json:"name" api:"create,update" max:"255"`
 	AdminStateUp bool   `json:"admin_state_up" api:"create,update"`
 	Status       string `json:"status"`
 	MTU          int    `json:"mtu" api:"create,update"`
@@ -39,7 +39,7 @@ type Route struct {
 // Subnet is a Neutron subnet.
 type Subnet struct {
 	Owned
-	Name            string   `json:"name" api:"create,update"`
+	Name            string   `json:"name" api:"create,update" max:"255"`
 	NetworkID       string   `json:"network_id" api:"create"`
 	IPVersion       int      `json:"ip_version" api:"create"`
 	CIDR            string   `json:"cidr" api:"create"`
@@ -72,7 +72,7 @@ type Gateway struct {
 // Router is a Neutron router.
 type Router struct {
 	Owned
-	Name              string   `json:"name" api:"create,update"`
+	Name              string   `json:"name" api:"create,update" max:"255"`
 	AdminStateUp      bool     `json:"admin_state_up" api:"create,update"`
 	Status            string   `json:"status"`
 	Gateway           *Gateway `json:"external_gateway_info" api:"create,update"`
@@ -89,7 +89,7 @@ type Router struct {
 // SecurityGroup is a Neutron security group; its rules are objects of their own.
 type SecurityGroup struct {
 	Owned
-	Name     string `json:"name" api:"create,update"`
+	Name     string `json:"name" api:"create,update" max:"255"`
 	Stateful bool   `json:"stateful" api:"create,update"`
 	Shared   bool   `json:"shared"`
 	Tagged
@@ -121,13 +121,13 @@ type Pair struct {
 // Port is a Neutron port.
 type Port struct {
 	Owned
-	Name           string    `json:"name" api:"create,update"`
+	Name           string    `json:"name" api:"create,update" max:"255"`
 	NetworkID      string    `json:"network_id" api:"create"`
 	MACAddress     string    `json:"mac_address" api:"create,update"`
 	AdminStateUp   bool      `json:"admin_state_up" api:"create,update"`
 	Status         string    `json:"status"`
-	DeviceID       string    `json:"device_id" api:"create,update"`
-	DeviceOwner    string    `json:"device_owner" api:"create,update"`
+	DeviceID       string    `json:"device_id" api:"create,update" max:"255"`
+	DeviceOwner    string    `json:"device_owner" api:"create,update" max:"255"`
 	FixedIPs       []FixedIP `json:"fixed_ips" api:"create,update"`
 	SecurityGroups []string  `json:"security_groups" api:"create,update"`
 	Pairs          []Pair    `json:"allowed_address_pairs" api:"create,update"`

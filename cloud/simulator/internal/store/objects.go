@@ -17,7 +17,7 @@ func (o *Owned) Owner() *Owned { return o }
 
 // Standard are Neutron's standard attributes.
 type Standard struct {
-	Description    string `json:"description" api:"create,update"`
+	Description    string `json:"description" api:"create,update" max:"255"`
 	RevisionNumber int    `json:"revision_number"`
 	CreatedAt      string `json:"created_at"`
 	UpdatedAt      string `json:"updated_at"`
