@@ -144,6 +144,11 @@ var association = []behaviour{
 	{"a port that isn't there is 404", func(s *scene) {
 		s.expect(s.associate(s.floatingIP(nil).id(), missing), 404, "PortNotFound")
 	}},
+	{"a port of another project is 404", func(s *scene) {
+		network, _ := s.net(s.customer, "10.96.0.0/24")
+		theirs := s.make(s.customer, "ports", object{"network_id": network})
+		s.expect(s.associate(s.floatingIP(nil).id(), theirs.id()), 404, "PortNotFound")
+	}},
 	{"a router's interface under a floating IP cannot be removed", func(s *scene) {
 		router, network, subnet := s.addRouter(s.operator, "10.97.0.0/24",
 			object{"external_gateway_info": object{"network_id": s.pool}})

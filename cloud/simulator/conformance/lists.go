@@ -95,6 +95,13 @@ var lists = []behaviour{
 		own := s.ids(s.admin, "security-groups", "project_id="+s.operator.project)
 		s.same("in all, in own", []bool{true, false}, []bool{slices.Contains(all, theirs), slices.Contains(own, theirs)})
 	}},
+	{"a network names its subnets", func(s *scene) {
+		network, subnet := s.net(s.operator, "10.99.0.0/24")
+		s.same("subnets", []string{subnet}, s.read(s.operator, "networks", network).texts("subnets"))
+		got := s.list(s.operator, "subnets", "network_id="+network)
+		s.same("found by network", 1, len(got))
+		s.same("subnet", object{"id": subnet, "cidr": "10.99.0.0/24", "gateway_ip": "10.99.0.1"}, pick(got[0], "id", "cidr", "gateway_ip"))
+	}},
 	{"a list of groups has their rules within", func(s *scene) {
 		g := s.group()
 		got := s.list(s.operator, "security-groups", "id="+g.id())

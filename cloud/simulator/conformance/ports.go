@@ -39,6 +39,11 @@ var ports = []behaviour{
 			s.expect(s.delete(s.operator, "/ports/"+p.id()), 204, "")
 		}
 	}},
+	{"a subnet without a free address is 409", func(s *scene) {
+		network, _ := s.net(s.operator, "10.99.0.0/30")
+		s.same("the one address", "10.99.0.2", firstAddress(s.port(object{"network_id": network})))
+		s.expect(s.try(s.operator, "ports", object{"network_id": network}), 409, "IpAddressGenerationFailure")
+	}},
 	{"a port in a network that isn't there is 404", func(s *scene) {
 		s.expect(s.try(s.operator, "ports", object{"network_id": missing}), 404, "NetworkNotFound")
 	}},

@@ -65,6 +65,13 @@ var requests = []behaviour{
 		s.expect(s.try(s.operator, "ports", object{"network_id": s.network, "nonsense": 1}), 400, "HTTPBadRequest")
 		s.expect(s.update(s.operator, "ports", s.port(nil).id(), object{"nonsense": 1}), 400, "HTTPBadRequest")
 	}},
+	{"a name and a description have 255 characters at most", func(s *scene) {
+		for _, field := range []string{"name", "description"} {
+			s.port(object{field: strings.Repeat("x", 255)})
+			long := object{"network_id": s.network, field: strings.Repeat("x", 256)}
+			s.expect(s.try(s.operator, "ports", long), 400, "HTTPBadRequest")
+		}
+	}},
 	{"an attribute of the server's own is 400 in an update", func(s *scene) {
 		s.expect(s.update(s.operator, "ports", s.port(nil).id(), object{"status": "DOWN"}), 400, "HTTPBadRequest")
 	}},

@@ -35,6 +35,19 @@ var routers = []behaviour{
 		s.expect(s.put(s.operator, "/routers/"+other+"/add_router_interface", object{"port_id": p.id()}), 409, "PortInUse")
 		s.expect(s.put(s.operator, "/routers/"+router+"/add_router_interface", object{"port_id": p.id()}), 409, "PortInUse")
 	}},
+	{"a subnet that the router is on already takes no second interface", func(s *scene) {
+		router, network, subnet := s.addRouter(s.operator, "10.97.0.0/24", nil)
+		p := s.port(object{"network_id": network})
+		s.expect(s.plug(s.operator, router, object{"port_id": p.id()}), 400, "BadRequest")
+		s.expect(s.plug(s.operator, router, object{"subnet_id": subnet}), 400, "BadRequest")
+		s.same("device", "", s.read(s.operator, "ports", p.id()).text("device_id"))
+	}},
+	{"a subnet that overlaps one of the router's takes no interface", func(s *scene) {
+		router, _, _ := s.addRouter(s.operator, "10.97.0.0/24", nil)
+		network, _ := s.net(s.operator, "10.97.0.0/16")
+		p := s.port(object{"network_id": network})
+		s.expect(s.plug(s.operator, router, object{"port_id": p.id()}), 400, "BadRequest")
+	}},
 	{"removing an interface deletes its port, also one that we made", func(s *scene) {
 		network, _ := s.net(s.operator, "10.97.0.0/24")
 		router := s.make(s.operator, "routers", object{"name": s.name()}).id()

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 )
@@ -80,6 +81,16 @@ var rules = []behaviour{
 		r := s.rule(s.group(), object{})
 		want := object{"protocol": nil, "port_range_min": nil, "port_range_max": nil, "remote_ip_prefix": nil, "normalized_cidr": nil}
 		s.same("rule", want, pick(r, "protocol", "port_range_min", "port_range_max", "remote_ip_prefix", "normalized_cidr"))
+	}},
+	{"a protocol given as a number stays one", func(s *scene) {
+		g := s.group()
+		for _, number := range []any{"50", 17} {
+			s.same("protocol", fmt.Sprint(number), s.rule(g, object{"protocol": number}).text("protocol"))
+		}
+	}},
+	{"everywhere stays written out", func(s *scene) {
+		r := s.rule(s.group(), object{"protocol": "udp", "remote_ip_prefix": "0.0.0.0/0"})
+		s.same("prefix, normalized", []string{"0.0.0.0/0", "0.0.0.0/0"}, []string{r.text("remote_ip_prefix"), r.text("normalized_cidr")})
 	}},
 	{"an address without a length is one host", func(s *scene) {
 		r := s.rule(s.group(), object{"protocol": "udp", "remote_ip_prefix": "203.0.113.9"})
