@@ -106,7 +106,7 @@ func (s *Server) do(serve func(*wire.Request) *wire.Answer, req *wire.Request, s
 	})
 	if err != nil { // the state could not be read or written
 		e := wire.Fail(http.StatusInternalServerError, "HTTPInternalServerError", "%v", err)
-		a = inForm(service, req, e)
+		a = inForm(service, e)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func refuse(service string, req *wire.Request, f Fault) *wire.Answer {
 	if message == "" {
 		message = http.StatusText(status)
 	}
-	a := inForm(service, req, wire.Fail(status, typ, "%s", message))
+	a := inForm(service, wire.Fail(status, typ, "%s", message))
 	if f.Do == Throttle {
 		a.Header.Set("Retry-After", strconv.Itoa(f.RetryAfter))
 	}
@@ -160,7 +160,7 @@ func refuse(service string, req *wire.Request, f Fault) *wire.Answer {
 }
 
 // inForm writes an error as the service does.
-func inForm(service string, _ *wire.Request, e *wire.Error) *wire.Answer {
+func inForm(service string, e *wire.Error) *wire.Answer {
 	switch service {
 	case "network":
 		return e.Neutron()
