@@ -1,0 +1,68 @@
+package render
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/render/swanctl"
+)
+
+// judgeConnections compares two swanctl.conf. What is in force now but can't be read
+// is taken as other than what comes.
+func judgeConnections(before, after string) plan.Verdict {
+	old, _ := swanctl.Parse(before)
+	now, err := swanctl.Parse(after)
+	if err != nil {
+		return plan.Verdict{Impact: plan.ImpactReload}
+	}
+	var all verdicts
+	for _, c := range now.Connections {
+		was, there := old.Connection(c.Name)
+		if !there {
+			all.add(plan.ImpactReload, c.Name, c.Name+" is added, the other tunnels stay up")
+			continue
+		}
+		judgeConnection(&all, was, c)
+	}
+	for _, c := range old.Connections {
+		if _, there := now.Connection(c.Name); !there {
+			all.add(plan.ImpactReconnect, c.Name, c.Name+" loses its tunnel")
+		}
+	}
+	return all.sum()
+}
+
+// judgeConnection names the worst of a connection's changes.
+func judgeConnection(all *verdicts, was, now swanctl.Connection) {
+	name := now.Name
+	switch {
+	case reflect.DeepEqual(was, now):
+	case was.LocalID != now.LocalID:
+		all.add(plan.ImpactCustomer, name, "the gateway's identity becomes "+now.LocalID)
+	case was.RemoteID != now.RemoteID:
+		all.add(plan.ImpactCustomer, name, name+" must identify itself as "+now.RemoteID)
+	case local(was) != local(now):
+		all.add(plan.ImpactCustomer, name, "the service CIDR becomes "+local(now))
+	case was.Address != now.Address || !slices.Equal(was.Proposals, now.Proposals) || !sameSelectors(was, now):
+		all.add(plan.ImpactReconnect, name, name+" renegotiates")
+	default:
+		all.add(plan.ImpactReload, name, "timers of "+name+" are in force after its next re-authentication")
+	}
+}
+
+// local is the service CIDR of a connection.
+func local(c swanctl.Connection) string {
+	if len(c.Children) == 0 {
+		return ""
+	}
+	return c.Children[0].Local.String()
+}
+
+// sameSelectors compares all of the children but their timers.
+func sameSelectors(a, b swanctl.Connection) bool {
+	return slices.EqualFunc(a.Children, b.Children, func(x, y swanctl.Child) bool {
+		x.Lifetime, y.Lifetime = 0, 0
+		return reflect.DeepEqual(x, y)
+	})
+}
