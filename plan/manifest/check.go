@@ -18,6 +18,7 @@ type object struct {
 	apiVersion, kind, namespace, name string
 
 	broken []string // fields that could not be read
+	bad    bool     // an error was reported
 }
 
 // position of a field, or of the object for "".
@@ -80,6 +81,7 @@ func (c check) report(s Severity, field string, r *refusal, related []Position) 
 			return
 		}
 	}
+	c.bad = c.bad || s == Error
 	at := c.position(field)
 	*c.found = append(*c.found, Diagnostic{
 		File: at.File, Line: at.Line, Column: at.Column, Document: c.document,
@@ -104,7 +106,7 @@ func (c check) unreadable(problems []decode.Problem) {
 			d.Line, d.Column = 0, 0
 		}
 		*c.found = append(*c.found, d)
-		c.broken = append(c.broken, p.Field)
+		c.broken, c.bad = append(c.broken, p.Field), true
 	}
 }
 

@@ -47,10 +47,7 @@ func (c check) limit(field string, n, most int) {
 
 // virtualIP reads a pinned virtual IP and holds it to the range of its list.
 func (c check) virtualIP(field, text string, reverse bool) netip.Addr {
-	if text == "auto" {
-		return netip.Addr{}
-	}
-	a := read(c, field, text, address)
+	a := read(c, field, text, autoAddress)
 	if !a.IsValid() {
 		return a
 	}
@@ -99,7 +96,7 @@ func (c check) ports(field string, w vpnv1alpha1.Target) []vpn.PortRange {
 	add := func(at string, r vpn.PortRange) {
 		for _, o := range out {
 			if r.From <= o.To && o.From <= r.To {
-				c.warn(at, refuse("%s is already in %s", r, o))
+				c.warn(at, overlap(r, o))
 				break
 			}
 		}
@@ -120,6 +117,14 @@ func (c check) ports(field string, w vpnv1alpha1.Target) []vpn.PortRange {
 		}
 	}
 	return merged(out)
+}
+
+// overlap says how a port or range meets one given before.
+func overlap(r, o vpn.PortRange) *refusal {
+	if r == o {
+		return refuse("%s is given twice", r)
+	}
+	return refuse("%s overlaps %s of the same target", r, o)
 }
 
 // portRange is first-last.

@@ -40,7 +40,7 @@ func vpnGateway(c check, w vpnv1alpha1.VPNGateway) *gateway {
 	g.blocks(s)
 	g.longestName()
 	if s.HA != nil && s.HA.Enabled {
-		c.fail("spec.ha.enabled", refuse("ha.enabled is not supported").with("a gateway has one pod; remove it"))
+		c.fail("spec.ha.enabled", refuse("high availability is not supported").with("a gateway has one pod; remove the field"))
 	}
 	return g
 }
@@ -128,7 +128,7 @@ func (g *gateway) longestName() {
 		suffix = "-wireguard"
 	}
 	if n := len(g.name) + len(suffix); n > 63 && len(g.name) <= 63 {
-		g.fail("metadata.name", refuse("too long: %s%s would have %d characters, and 63 fit", quoted(g.name), suffix, n).
+		g.fail("metadata.name", refuse("too long: %s would have %d characters, and 63 fit", quoted(g.name+suffix), n).
 			with("at most %d", 63-len(suffix)))
 	}
 }

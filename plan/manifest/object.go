@@ -138,7 +138,7 @@ func (c check) known(group, version string) (bool, *refusal) {
 		no = refuse("version %s is not known in %s", quoted(version), group).with("%s/%s", group, want)
 		c.fail("apiVersion", no)
 	case ours && (!kind || home != group):
-		no = refuse("kind %s is not known in %s", quoted(c.kind), c.apiVersion)
+		no = refuse("%s is not known in %s", quoted(c.kind), c.apiVersion)
 		if kind {
 			no.with("%s is a kind of %s/%s", c.kind, home, versions[home])
 		} else {

@@ -71,7 +71,7 @@ func (p *party) ipsec(peer vpnv1alpha1.PeerEndpoint, subnets []vpnv1alpha1.CIDR,
 	p.model.ESPLifetime = p.lifetime(p.block+".esp.lifetime", esp.Lifetime, defaultESPLifetime)
 	switch read(p.check, p.block+".mode", mode, one(string(vpnv1alpha1.SNAT), string(vpnv1alpha1.Routed))) {
 	case string(vpnv1alpha1.Routed):
-		p.fail(p.block+".mode", refuse("mode: routed is not supported").with("use snat, and reverse exposures for the way from our side"))
+		p.fail(p.block+".mode", refuse("routed is not supported").with("use snat, and reverse exposures for the way from our side"))
 	}
 }
 
@@ -100,8 +100,8 @@ func (p *party) tunnelIP(field, text string) {
 		p.warn(field, refuse("has no effect: a peer with subnets is a site and gets no address"))
 	case text != "" && !p.model.RoadWarrior:
 		p.fail(field, refuse("address and subnets are both set; a site has subnets, a road warrior an address"))
-	case text != "auto":
-		p.model.TunnelIP = read(p.check, field, text, address)
+	default:
+		p.model.TunnelIP = read(p.check, field, text, autoAddress)
 	}
 }
 

@@ -156,7 +156,7 @@ func (g *gateway) grantsExist() {
 func (g *gateway) granted(p *party, list string, names []string, reverse bool) {
 	for _, name := range names {
 		i := slices.IndexFunc(g.exposed, func(x exposure) bool { return x.Name == name })
-		if i >= 0 && g.exposed[i].reverse == reverse {
+		if i >= 0 && g.exposed[i].reverse == reverse || i < 0 && g.unnamed() {
 			continue
 		}
 		no := refuse("%s %s has no %s %s", g.kind, g.path(), listName(reverse), quoted(name))
@@ -167,6 +167,12 @@ func (g *gateway) granted(p *party, list string, names []string, reverse bool) {
 		}
 		p.fail(p.entry(list, name), no, g.position("spec."+strings.TrimPrefix(list, "spec.authorization.")))
 	}
+}
+
+// unnamed tells whether the name of an exposure could not be read: then a grant
+// may well mean that one.
+func (g *gateway) unnamed() bool {
+	return slices.ContainsFunc(g.exposed, func(x exposure) bool { return x.Name == "" })
 }
 
 // entry is the field of the first item of a list that has a given text.
@@ -201,27 +207,41 @@ func (g *gateway) exposureNames(reverse bool) []string {
 // reverseTargets refuses a reverse exposure that a peer serves, by grant or by
 // being the only one, and whose target doesn't lie behind that peer. One that
 // nobody serves leads nowhere.
-func (g *gateway) reverseTargets() {
+func (r *relations) reverseTargets(g *gateway) {
 	for _, x := range g.exposed {
 		if !x.reverse || !x.Target.Address.IsValid() {
 			continue
 		}
-		at := g.position(x.field + ".target.address")
 		for _, p := range g.parties {
-			if p.model.Grants != nil && slices.Contains(p.model.Grants.ReverseExposures, x.Name) && !p.model.Serves(x.Exposure) {
-				p.fail(p.entry("spec.authorization.reverseExposures", x.Name),
-					refuse("the target %s of %s (%s) does not lie behind this peer: %s", x.Target.Address, quoted(x.Name), at, p.networks()), at)
+			if p.model.Grants != nil && slices.Contains(p.model.Grants.ReverseExposures, x.Name) {
+				g.reverseGrant(p, x)
 			}
 		}
-		if len(g.parties) == 0 || slices.ContainsFunc(g.parties, func(p *party) bool { return p.model.Serves(x.Exposure) }) {
-			continue
+		served := slices.ContainsFunc(g.parties, func(p *party) bool { return p.bad || p.model.Serves(x.Exposure) })
+		if len(g.parties) > 0 && !served {
+			r.unserved(g, x)
 		}
-		field := x.field + ".target.address"
-		only := g.parties[0]
-		if !g.model.Open && len(g.parties) == 1 && only.model.Grants == nil {
-			g.fail(field, refuse("%s does not lie behind %s, the only peer: %s", x.Target.Address, only.label, only.networks()), only.position(only.block))
-			continue
-		}
+	}
+}
+
+func (g *gateway) reverseGrant(p *party, x exposure) {
+	if p.bad || p.model.Serves(x.Exposure) {
+		return
+	}
+	at := g.position(x.field + ".target.address")
+	p.fail(p.entry("spec.authorization.reverseExposures", x.Name),
+		refuse("the target %s of %s (%s) does not lie behind this peer: %s", x.Target.Address, quoted(x.Name), at, p.networks()), at)
+}
+
+// unserved reports a reverse exposure whose target lies behind no peer. The only
+// peer of a gateway, without a block, has it by default, which makes it an error.
+func (r *relations) unserved(g *gateway, x exposure) {
+	field := x.field + ".target.address"
+	only := g.parties[0]
+	switch {
+	case !g.model.Open && len(g.parties) == 1 && only.model.Grants == nil:
+		g.fail(field, refuse("%s does not lie behind %s, the only peer: %s", x.Target.Address, only.label, only.networks()), only.position(only.block))
+	case r.reading.found.Errors() == 0: // else a peer may be missing only because of them
 		g.warn(field, refuse("%s lies behind no peer of the gateway, so nothing will reach it", x.Target.Address))
 	}
 }

@@ -51,6 +51,18 @@ func address(s string) (netip.Addr, *refusal) {
 	return a, nil
 }
 
+// autoAddress is an address, or auto for none in particular.
+func autoAddress(s string) (netip.Addr, *refusal) {
+	if s == "auto" {
+		return netip.Addr{}, nil
+	}
+	a, no := address(s)
+	if no != nil && patterns.host.MatchString(s) && !patterns.octets.MatchString(s) {
+		no = refuse("%s is neither an IPv4 address nor auto", quoted(s))
+	}
+	return a, no
+}
+
 // network is an IPv4 network, its host bits as written.
 func network(s string) (netip.Prefix, *refusal) {
 	p, err := netip.ParsePrefix(s)

@@ -49,7 +49,7 @@ type ClusterLinkSpec struct {
 	// ServiceClusterRouter is the service cluster's router, by name or ID. A
 	// name must be that of exactly one router.
 	//
-	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:Pattern=`^\S(.*\S)?$`
 	// +kubebuilder:validation:MaxLength=255
 	ServiceClusterRouter string `json:"serviceClusterRouter"`
 	// ServiceClusterCIDR is the network that becomes reachable, without host
@@ -67,6 +67,7 @@ type ClusterLinkSpec struct {
 	// CustomerProjectID is the project that the credential must belong to. Set
 	// exactly with credentialsSecretRef.
 	//
+	// +kubebuilder:validation:Pattern=`^$|^\S(.*\S)?$`
 	// +kubebuilder:validation:MaxLength=64
 	CustomerProjectID string `json:"customerProjectID,omitempty"`
 }

@@ -27,6 +27,7 @@ type Target struct {
 	//
 	// +kubebuilder:validation:Pattern=`^$|^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(^|[.])[0-9]+$')",message="a host name must not end in a number: an address goes into address"
 	Host string `json:"host,omitempty"`
 	// Address is a literal IPv4 address.
 	Address Address `json:"address,omitempty"`

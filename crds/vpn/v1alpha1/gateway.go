@@ -44,6 +44,11 @@ type VPNGatewayList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.exposures) || self.exposures.all(e, !has(e.virtualIP) || e.virtualIP.size() == 0 || e.virtualIP == 'auto' || e.virtualIP.matches('[.](1[0-9]{1,2}|[2-9][0-9])$'))",message="the virtual IP of an exposure must lie in .10 to .199"
 // +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP.size() == 0 || e.virtualIP == 'auto' || e.virtualIP.matches('[.]2([0-4][0-9]|5[0-4])$'))",message="the virtual IP of a reverse exposure must lie in .200 to .254"
 // +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.target.host) || e.target.host.size() == 0)",message="a reverse exposure needs target.address: target.host can't be resolved on the peer's side"
+// +kubebuilder:validation:XValidation:rule="!has(self.exposures) || self.exposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || self.exposures.exists_one(o, has(o.virtualIP) && o.virtualIP == e.virtualIP))",message="a virtual IP can be pinned once"
+// +kubebuilder:validation:XValidation:rule="!has(self.exposures) || !has(self.serviceCIDR) || self.serviceCIDR.size() == 0 || self.exposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || e.virtualIP.startsWith(self.serviceCIDR.substring(0, self.serviceCIDR.size() - 4)))",message="a pinned virtual IP must lie in serviceCIDR"
+// +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || self.reverseExposures.exists_one(o, has(o.virtualIP) && o.virtualIP == e.virtualIP))",message="a virtual IP can be pinned once"
+// +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || !has(self.serviceCIDR) || self.serviceCIDR.size() == 0 || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || e.virtualIP.startsWith(self.serviceCIDR.substring(0, self.serviceCIDR.size() - 4)))",message="a pinned virtual IP must lie in serviceCIDR"
+// +kubebuilder:validation:XValidation:rule="!has(self.wireguard) || !has(self.wireguard.roadWarriorCIDR) || !has(self.serviceCIDR) || self.serviceCIDR.size() == 0 || self.wireguard.roadWarriorCIDR.startsWith(self.serviceCIDR.substring(0, self.serviceCIDR.size() - 4))",message="wireguard.roadWarriorCIDR must lie in serviceCIDR"
 type VPNGatewaySpec struct {
 	// Protocol of the gateway: ipsec or wireguard. It can't be changed.
 	//
@@ -132,6 +137,7 @@ type GatewayWireGuard struct {
 	// the service CIDR. Default: its top quarter, .192/26.
 	//
 	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || (isCIDR(self) && cidr(self) == cidr(self).masked())",message="host bits must not be set"
+	// +kubebuilder:validation:XValidation:rule="self.matches('/(2[4-9]|3[01])$')",message="the range must lie within a /24 and hold addresses"
 	RoadWarriorCIDR CIDR `json:"roadWarriorCIDR,omitempty"`
 }
 

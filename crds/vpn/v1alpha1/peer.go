@@ -125,6 +125,7 @@ type PeerWireGuard struct {
 	//
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$`
 	// +kubebuilder:validation:MaxLength=44
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA')",message="a key must not be all zero"
 	PublicKey string `json:"publicKey"`
 	// Subnets behind a site. Empty makes the peer a road warrior.
 	//
@@ -135,9 +136,13 @@ type PeerWireGuard struct {
 	//
 	// +kubebuilder:validation:Pattern=`^$|^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[0-9]{1,5}$`
 	// +kubebuilder:validation:MaxLength=259
+	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || !self.matches(':[0-9]{1,5}$') || (int(self.split(':')[1]) >= 1 && int(self.split(':')[1]) <= 65535)",message="a port lies between 1 and 65535"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+:') || isIP(self.split(':')[0])",message="the host looks like an address and is none"
 	Endpoint string `json:"endpoint,omitempty"`
 	// Address of a road warrior within the gateway's roadWarriorCIDR. Default:
 	// auto, a free one, kept for ever.
+	//
+	// +kubebuilder:validation:XValidation:rule="!self.matches('[.](0|1|255)$')",message="an address that ends in .0, .1 or .255 is reserved"
 	Address AutoAddress `json:"address,omitempty"`
 	// PresharedKeySecretRef names an additional symmetric key. Default: none.
 	PresharedKeySecretRef *SecretKeyRef `json:"presharedKeySecretRef,omitempty"`

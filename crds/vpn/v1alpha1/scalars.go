@@ -68,6 +68,7 @@ type Endpoint struct {
 	// IP is allocated from. Default: the pool that the Estate names. A change
 	// after creation has no effect.
 	//
+	// +kubebuilder:validation:Pattern=`^$|^\S(.*\S)?$`
 	// +kubebuilder:validation:MaxLength=255
 	FloatingIPPool string `json:"floatingIPPool,omitempty"`
 	// FloatingIP pins an existing floating IP of the project instead of
