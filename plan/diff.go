@@ -147,7 +147,7 @@ func (d *draft) shed(p *party, have *resource.Resource) {
 	default:
 		d.change(p, Change{
 			ID: have.ID, Action: Delete, Before: shown(have), Attributes: attributes(have, nil),
-			Drift: p.drift(), Proof: have.Proof,
+			Drift: p.drift() && !second(have.ID) && !have.CutOff, Proof: have.Proof,
 		})
 	}
 }

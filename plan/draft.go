@@ -21,6 +21,9 @@ type draft struct {
 	estate  *party
 	changes map[resource.ID]*Change
 
+	matched  int  // desired resources that are there in some form
+	collided bool // an ID is one owner's on one side and another's on the other
+
 	waits   map[*Change][]resource.ID      // needs across owners
 	holders map[string][]resource.Resource // who holds a range or address now
 }
@@ -32,7 +35,7 @@ type party struct {
 	gateway *vpn.Gateway  // nil: no manifest
 	ledger  *alloc.Ledger // nil: none was found
 
-	rendered int  // resources on the desired side
+	rendered bool // something of it is on the desired side
 	found    int  // resources on the observed side
 	files    int  // Kubernetes objects on the observed side
 	deployed bool // a Deployment is among them
@@ -128,32 +131,48 @@ func (d *draft) owners() {
 	}
 }
 
-// desired notes what is wanted and not there as wanted.
+// desired notes what is wanted and not there as wanted. The usual resource is,
+// and costs one look-up and one comparison.
 func (d *draft) desired() {
 	for id, want := range d.in.Desired {
+		have, ok := d.in.Observed[id]
+		if ok {
+			d.matched++
+		}
+		standing := ok && have.Adopt == "" && !have.CutOff && have.Owner == want.Owner && same(&want, &have)
+		if standing && want.SecurityGroup == nil && want.Applied == nil {
+			continue
+		}
 		p := d.party(want.Owner)
-		p.rendered++
+		p.rendered = true
 		if want.Applied != nil {
 			p.wanted = want.Applied.Hash
 		}
-		have, ok := d.in.Observed[id]
 		switch {
+		case standing:
 		case !ok || have.CutOff:
 			p.differs = append(p.differs, pair{want: want})
 		case have.Owner != want.Owner:
-			d.refuse(Refusal{
-				Owner: p.owner, ID: id,
-				Message: id.String() + " stands already and belongs to " + cmp.Or(have.Owner, "the estate itself"),
-				Hint:    "two kinds of one name share their objects: take this manifest away, prune the other, then add it again",
-			})
-		case have.Adopt != "" || !same(&want, &have):
+			d.collide(p, id, have.Owner)
+		default:
 			p.differs = append(p.differs, pair{want: want, have: &have})
 		}
 	}
 }
 
+// collide refuses an owner whose resource is another's.
+func (d *draft) collide(p *party, id resource.ID, holder string) {
+	d.collided = true
+	d.refuse(Refusal{
+		Owner: p.owner, ID: id,
+		Message: id.String() + " stands already and belongs to " + cmp.Or(holder, "the estate itself"),
+		Hint:    "two kinds of one name share their objects: take this manifest away, prune the other, then add it again",
+	})
+}
+
 // observed notes what is there, and what of it nobody wants.
 func (d *draft) observed() {
+	all := d.matched == len(d.in.Observed) && !d.collided
 	for id, have := range d.in.Observed {
 		p := d.party(have.Owner)
 		p.found++
@@ -166,6 +185,9 @@ func (d *draft) observed() {
 			p.applied = have.Applied.Hash
 		case have.SecurityGroup != nil && !have.SecurityGroup.Draining.IsZero():
 			p.draining = have.SecurityGroup.Draining
+		}
+		if all {
+			continue
 		}
 		if want, ok := d.in.Desired[id]; !ok || want.Owner != have.Owner {
 			p.extra = append(p.extra, have)

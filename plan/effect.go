@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // effect sets what a change of a standing gateway does to the people behind it.
@@ -80,7 +81,7 @@ func (d *draft) groupEffect(p *party, c *Change) {
 // follow, and for a reverse exposure whoever calls it on our side.
 func (d *draft) moved(p *party, exposure string, a Attribute) Verdict {
 	where := exposure + " moves from " + a.Before + " to " + a.After
-	if !slices.ContainsFunc(p.gateway.Exposures, named(exposure)) {
+	if !slices.ContainsFunc(p.gateway.Exposures, func(x vpn.Exposure) bool { return x.Name == exposure }) {
 		return Verdict{Impact: ImpactReload, Consequence: where + ": whoever calls it on our side must follow"}
 	}
 	v := Verdict{Impact: ImpactCustomer, Consequence: where}

@@ -70,7 +70,7 @@ func (d *draft) gone(p *party) {
 
 // standing checks a gateway that has a manifest.
 func (d *draft) standing(p *party) {
-	if p.rendered == 0 {
+	if !p.rendered {
 		d.refuse(Refusal{Owner: p.owner, Message: "nothing was rendered for it"})
 		return
 	}

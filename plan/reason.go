@@ -1,21 +1,21 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
-	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 const noManifest = "no manifest any more"
 
 // explain says of every change of a party why it is planned and what it does.
 func (d *draft) explain(p *party) {
-	cause := p.cause()
+	cause, movers := p.cause(), p.movers()
 	for _, c := range p.changes {
 		if c.Reason == "" {
-			c.Reason = reason(p, c, cause)
+			c.Reason = cmp.Or(d.follows(c, movers), reason(p, c, cause))
 		}
 		d.effect(p, c)
 	}
@@ -42,6 +42,9 @@ func reason(p *party, c *Change, cause string) string {
 		return deleteReason(p, c)
 	}
 	if c.Drift {
+		if a, ok := c.attribute(attrNode); ok && a.Before != "" {
+			return a.Before + " can no longer hold it"
+		}
 		return "changed by someone else: " + driftReason(c)
 	}
 	switch {
@@ -81,10 +84,10 @@ func deleteReason(p *party, c *Change) string {
 		return "nothing is left to list"
 	case p.gateway == nil:
 		return noManifest
-	case c.Drift:
-		return "not part of what was applied"
 	case second(c.ID) || c.Before.CutOff:
 		return "left over from a change that was cut off"
+	case c.Drift:
+		return "not part of what was applied"
 	case c.ID.Kind == resource.KindRoute:
 		return "no reverse exposure any more"
 	}
@@ -184,9 +187,6 @@ func floatingIPReason(c *Change) string {
 	if a, ok := c.attribute(attrOwnership); ok && c.After.FloatingIP.Pinned {
 		return "pinned: the address is now " + a.After
 	}
-	if a, ok := c.attribute(attrPort); ok && a.Before != "" {
-		return "follows the port, which is made anew"
-	}
 	return "not associated with its port"
 }
 
@@ -198,7 +198,7 @@ func routeReason(c *Change) string {
 		return "the estate's router is now " + a.After
 	}
 	if _, ok := c.attribute(attrNextHop); ok {
-		return "follows the port"
+		return "another next hop than the port's"
 	}
 	return "next hops that no port holds any more"
 }
@@ -215,8 +215,4 @@ func objectReason(p *party, c *Change, cause string) string {
 		return "not there yet as it should be"
 	}
 	return "the manifests or the estate's settings changed"
-}
-
-func named(name string) func(vpn.Exposure) bool {
-	return func(x vpn.Exposure) bool { return x.Name == name }
 }

@@ -1,0 +1,408 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+// stories are a plan's changes as a reader is told them.
+func stories(p Plan) []string {
+	var all []string
+	for i, line := range outline(p) {
+		c := p.Changes[i]
+		line += " · " + c.Reason
+		if c.Interrupts != nil || c.Customers != nil {
+			line += fmt.Sprintf(" · interrupts %v, customers %v", c.Interrupts, c.Customers)
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+// with is the site with an edit.
+func (s site) with(edit func(*site)) site {
+	s.peers, s.grants = maps.Clone(s.peers), maps.Clone(s.grants)
+	edit(&s)
+	return s
+}
+
+func two() site {
+	return dc1().with(func(s *site) {
+		s.peers["plant2"] = "198.51.100.2"
+		s.grants = map[string][]string{"plant1": {"web"}, "plant2": nil}
+	})
+}
+
+func TestDiff(t *testing.T) {
+	const record = "~ openstack.applied/acme/dc1 · records the state that is reached"
+	for name, test := range map[string]struct {
+		edit func(*site)  // of the manifests
+		harm func(*world) // by another hand
+		want []string
+	}{
+		"nothing": {},
+		"a peer with another address": {
+			edit: func(s *site) { s.peers["plant2"] = "198.51.100.20" },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 · peer plant2 moved",
+				"~ kubernetes.configmap/acme/dc1-swanctl reload · peer plant2 moved",
+				record,
+			},
+		},
+		"a third peer": {
+			edit: func(s *site) { s.peers["plant3"], s.grants["plant3"] = "198.51.100.3", nil },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 · peer plant3 added",
+				"~ kubernetes.configmap/acme/dc1-nat reload · peer plant3 added",
+				"~ kubernetes.configmap/acme/dc1-swanctl reload · peer plant3 added",
+				record,
+			},
+		},
+		"another image": {
+			edit: func(s *site) { s.image = "vpnctl:2" },
+			want: []string{"~ kubernetes.deployment/acme/dc1 restart · the manifests or the estate's settings changed", record},
+		},
+		"another node": {
+			edit: func(s *site) { s.server = "worker-2" },
+			want: []string{
+				"~ openstack.port/acme/dc1 restart drift · worker-1 can no longer hold it · interrupts [plant1 plant2], customers []",
+				"~ kubernetes.deployment/acme/dc1 restart drift · follows the port to worker-2",
+			},
+		},
+		"another service CIDR": {
+			edit: func(s *site) { s.cidr = "100.64.9.0/24" },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 customer · pinned to 100.64.9.0/24 · interrupts [plant1 plant2], customers [plant1 plant2]",
+				"~ openstack.port/acme/dc1 · the address pairs follow the service CIDR and the reverse exposures",
+				"~ openstack.route/acme/dc1 · the service CIDR is now 100.64.9.0/24",
+				"~ kubernetes.configmap/acme/dc1-nat reload · pinned to 100.64.9.0/24",
+				record,
+			},
+		},
+		"another virtual IP": {
+			edit: func(s *site) { s.web = 20 },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 customer · virtual IP web changed · interrupts [], customers [plant1]",
+				"~ kubernetes.configmap/acme/dc1-nat reload · virtual IP web changed",
+				record,
+			},
+		},
+		"another reverse virtual IP": {
+			edit: func(s *site) { s.plc = 201 },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 reload · virtual IP plc changed",
+				"~ kubernetes.configmap/acme/dc1-nat reload · virtual IP plc changed",
+				record,
+			},
+		},
+		"no reverse exposure any more": {
+			edit: func(s *site) { s.plc = 0 },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 · virtual IP plc removed",
+				"~ openstack.port/acme/dc1 · the address pairs follow the service CIDR and the reverse exposures",
+				"~ kubernetes.configmap/acme/dc1-nat reload · virtual IP plc removed",
+				"- openstack.route/acme/dc1 · no reverse exposure any more",
+				record,
+			},
+		},
+		"a pinned floating IP": {
+			edit: func(s *site) { s.address, s.pinned = "203.0.113.99", true },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 · customer's floating IP added",
+				"± openstack.floating-ip/acme/dc1 customer · pinned to 203.0.113.99 · interrupts [plant1 plant2], customers [plant1 plant2]",
+				"~ kubernetes.configmap/acme/dc1-swanctl reload · customer's floating IP added",
+				record,
+			},
+		},
+		"the address that is held already is pinned": {
+			edit: func(s *site) { s.pinned = true },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 · customer's floating IP added",
+				"~ openstack.floating-ip/acme/dc1 · pinned: the address is now the customer's",
+				record,
+			},
+		},
+		"rules, pairs, association, route and text that somebody changed": {
+			harm: func(w *world) {
+				w.edit(two().id(resource.KindSecurityGroup), func(r *resource.Resource) {
+					g := *r.SecurityGroup
+					g.Rules = g.Rules[1:]
+					r.SecurityGroup = &g
+				})
+				w.edit(two().id(resource.KindPort), func(r *resource.Resource) {
+					p := *r.Port
+					p.Pairs, p.Misfit = nil, "in group default as well"
+					r.Port = &p
+				})
+				w.edit(two().id(resource.KindFloatingIP), func(r *resource.Resource) {
+					f := *r.FloatingIP
+					f.Port = resource.ID{}
+					r.FloatingIP = &f
+				})
+				w.edit(two().id(resource.KindRoute), func(r *resource.Resource) {
+					x := *r.Route
+					x.Stale = []string{"10.254.0.77"}
+					r.Route = &x
+				})
+				w.edit(two().id("kubernetes.deployment"), func(r *resource.Resource) {
+					o := *r.Object
+					o.Content = "image: evil\n"
+					r.Object = &o
+				})
+			},
+			want: []string{
+				"~ openstack.security-group/acme/dc1 drift · changed by someone else: rules",
+				"~ openstack.port/acme/dc1 drift · changed by someone else: allowed address pairs, security groups",
+				"~ openstack.floating-ip/acme/dc1 drift · changed by someone else: disassociated",
+				"~ openstack.route/acme/dc1 drift · changed by someone else: stale next hops",
+				"~ kubernetes.deployment/acme/dc1 restart drift · changed by someone else: content",
+			},
+		},
+		"a rule that stands twice": {
+			harm: func(w *world) {
+				w.edit(two().id(resource.KindSecurityGroup), func(r *resource.Resource) {
+					g := *r.SecurityGroup
+					g.Rules = append(g.Rules[:1:1], g.Rules...)
+					r.SecurityGroup = &g
+				})
+			},
+			want: []string{"~ openstack.security-group/acme/dc1 drift · changed by someone else: rules"},
+		},
+		"a detached port": {
+			harm: func(w *world) {
+				w.edit(two().id(resource.KindPort), func(r *resource.Resource) {
+					p := *r.Port
+					p.Server, p.Node = "", ""
+					r.Port = &p
+				})
+			},
+			want: []string{"~ openstack.port/acme/dc1 restart drift · changed by someone else: detached · interrupts [plant1 plant2], customers []"},
+		},
+		"a port that has vanished": {
+			edit: func(s *site) { s.hop = "" },
+			harm: func(w *world) {
+				delete(w.Observed, two().id(resource.KindPort))
+				w.edit(two().id(resource.KindFloatingIP), func(r *resource.Resource) {
+					f := *r.FloatingIP
+					f.Port = resource.ID{}
+					r.FloatingIP = &f
+				})
+			},
+			want: []string{
+				"+ openstack.port/acme/dc1 restart drift · removed by someone else · interrupts [plant1 plant2], customers []",
+				"~ openstack.floating-ip/acme/dc1 drift · follows the port, which is made anew",
+				"~ openstack.route/acme/dc1 drift · follows the port, which is made anew",
+				"~ kubernetes.networkattachmentdefinition/acme/dc1 reload drift · follows the port, which is made anew",
+			},
+		},
+		"a floating IP that has vanished": {
+			edit: func(s *site) { s.address = "" },
+			harm: func(w *world) { delete(w.Observed, two().id(resource.KindFloatingIP)) },
+			want: []string{
+				"+ openstack.floating-ip/acme/dc1 customer drift · removed by someone else · interrupts [plant1 plant2], customers [plant1 plant2]",
+				"~ kubernetes.configmap/acme/dc1-swanctl reload drift · follows the floating IP, which is made anew",
+			},
+		},
+		"a port in another network": {
+			edit: func(s *site) { s.hop = "" },
+			harm: func(w *world) {
+				w.edit(two().id(resource.KindPort), func(r *resource.Resource) {
+					p := *r.Port
+					p.Network = "old"
+					r.Port = &p
+				})
+			},
+			want: []string{
+				"± openstack.port/acme/dc1 restart drift · changed by someone else: network · interrupts [plant1 plant2], customers []",
+				"~ openstack.floating-ip/acme/dc1 drift · follows the port, which is made anew",
+				"~ openstack.route/acme/dc1 drift · follows the port, which is made anew",
+				"~ kubernetes.networkattachmentdefinition/acme/dc1 reload drift · follows the port, which is made anew",
+			},
+		},
+		"an apply that was cut off": {
+			harm: func(w *world) {
+				w.Ledgers[0].Applied = ""
+				for id := range w.Observed {
+					if id.Kind != resource.KindSecurityGroup {
+						delete(w.Observed, id)
+					}
+				}
+			},
+			want: []string{
+				"+ openstack.port/acme/dc1 · not there yet",
+				"+ openstack.floating-ip/acme/dc1 · not there yet",
+				"+ openstack.route/acme/dc1 · not there yet",
+				"+ kubernetes.networkattachmentdefinition/acme/dc1 · not there yet",
+				"+ kubernetes.configmap/acme/dc1-nat · not there yet",
+				"+ kubernetes.configmap/acme/dc1-swanctl · not there yet",
+				"+ kubernetes.deployment/acme/dc1 · not there yet",
+				"+ kubernetes.kustomization/acme/dc1 · not there yet",
+				"+ openstack.applied/acme/dc1 · not there yet",
+			},
+		},
+		"a create that was cut off before its tags": {
+			harm: func(w *world) {
+				w.edit(two().id(resource.KindPort), func(r *resource.Resource) { r.CutOff = true })
+			},
+			want: []string{"+ openstack.port/acme/dc1 restart drift · removed by someone else · interrupts [plant1 plant2], customers []"},
+		},
+		"a floating IP left over from a cut-off move": {
+			harm: func(w *world) {
+				r := w.Observed[two().id(resource.KindFloatingIP)]
+				r.ID.Name += "@b2"
+				r.FloatingIP = &resource.FloatingIP{Address: "203.0.113.55"}
+				w.Observed.Add(r)
+			},
+			want: []string{"- openstack.floating-ip/acme/dc1@b2 · left over from a change that was cut off"},
+		},
+		"an unmarked port that a rule lets us take over": {
+			harm: func(w *world) {
+				w.edit(two().id(resource.KindPort), func(r *resource.Resource) {
+					r.Proof, r.Adopt = "", "made by hand on the right network"
+				})
+			},
+			want: []string{"> openstack.port/acme/dc1 · made by hand on the right network"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := two()
+			if test.edit != nil {
+				after = after.with(test.edit)
+			}
+			w := between([]site{two()}, []site{after})
+			if test.harm != nil {
+				test.harm(w)
+			}
+			p := Make(w.Input)
+			if len(p.Refusals) > 0 {
+				t.Errorf("refused: %v", p.Refusals)
+			}
+			if diff := cmp.Diff(test.want, stories(p)); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDiffRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		harm func(*world)
+		want string
+	}{
+		"a floating IP that somebody's port holds": {
+			harm: func(w *world) {
+				w.edit(dc1().id(resource.KindFloatingIP), func(r *resource.Resource) {
+					r.FloatingIP = &resource.FloatingIP{Address: "203.0.113.3", Holder: `port "lb-frontend" (not ours)`}
+				})
+			},
+			want: `floating IP 203.0.113.3 is held by port "lb-frontend" (not ours)`,
+		},
+		"a route that leads elsewhere": {
+			harm: func(w *world) {
+				w.edit(dc1().id(resource.KindRoute), func(r *resource.Resource) {
+					r.Route = &resource.Route{Router: "r1", Destination: netip.MustParsePrefix("100.64.3.0/24"), Foreign: []string{"10.0.0.9"}}
+				})
+			},
+			want: "route 100.64.3.0/24 leads to 10.0.0.9, which is not ours",
+		},
+		"a port that render forgot": {
+			harm: func(w *world) { delete(w.Desired, dc1().id(resource.KindPort)) },
+			want: "openstack.port/acme/dc1 is there, but nothing was rendered for it",
+		},
+		"a gateway that render forgot": {
+			harm: func(w *world) { clear(w.Desired) },
+			want: "nothing was rendered for it",
+		},
+		"a resource of another kind of gateway": {
+			harm: func(w *world) {
+				for _, r := range w.Observed {
+					r.Owner = "IPsecGateway/acme/dc1"
+					w.Observed.Add(r)
+				}
+			},
+			want: "openstack.port/acme/dc1 stands already and belongs to IPsecGateway/acme/dc1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := between([]site{dc1()}, []site{dc1().with(func(s *site) { s.image = "vpnctl:2" })})
+			test.harm(w)
+			p := Make(w.Input)
+			if len(p.Changes) > 0 {
+				t.Errorf("a refused owner has changes: %v", outline(p))
+			}
+			for _, r := range p.Refusals {
+				if r.Owner == dc1().name() && r.Message == test.want {
+					return
+				}
+			}
+			t.Errorf("no refusal %q in %v", test.want, p.Refusals)
+		})
+	}
+}
+
+func TestKept(t *testing.T) {
+	w := between([]site{dc1()}, []site{dc1()})
+	w.edit(dc1().id(resource.KindSecurityGroup), func(r *resource.Resource) {
+		g := *r.SecurityGroup
+		g.Foreign = []resource.Rule{{Direction: "ingress", Ether: "IPv4", Protocol: "tcp", From: 22, To: 22}}
+		r.SecurityGroup = &g
+	})
+	w.edit(dc1().id(resource.KindPort), func(r *resource.Resource) {
+		p := *r.Port
+		p.Foreign = []string{"10.9.9.9/32"}
+		r.Port = &p
+	})
+	w.edit(dc1().id(resource.KindRoute), func(r *resource.Resource) {
+		x := *r.Route
+		x.Foreign = []string{"10.0.0.9"}
+		r.Route = &x
+		other := *r
+		other.ID.Name += "@r2"
+		other.Route = &resource.Route{Router: "r2", Destination: x.Destination, NextHop: x.NextHop}
+		w.Observed.Add(other)
+	})
+	p := Make(w.Input)
+	if len(p.Changes) > 0 || len(p.Refusals) > 0 {
+		t.Errorf("foreign parts give changes: %v %v", outline(p), p.Refusals)
+	}
+	var got []string
+	for _, k := range p.Kept {
+		got = append(got, k.ID.String()+": "+k.What)
+	}
+	want := []string{
+		"openstack.port/acme/dc1: allowed address pair 10.9.9.9/32",
+		"openstack.route/acme/dc1: route 100.64.3.0/24 via 10.0.0.9",
+		"openstack.security-group/acme/dc1: rule ingress tcp 22 anywhere",
+		"openstack.route/acme/dc1@r2: route 100.64.3.0/24 via 10.254.0.3",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
+func TestSecretsStayOut(t *testing.T) {
+	w := between([]site{dc1()}, []site{dc1()})
+	id := resource.ID{Kind: "kubernetes.secret", Namespace: "acme", Name: "psk"}
+	r := resource.Resource{ID: id, Owner: dc1().owner, Object: &resource.Object{Kind: "Secret", Name: "psk", Content: "psk: hunter2\n"}}
+	w.Observed.Add(seen(r))
+	r.Object = &resource.Object{Kind: "Secret", Name: "psk", Content: "psk: hunter3\n"}
+	w.Desired.Add(r)
+	p := Make(w.Input)
+	if len(p.Changes) != 1 {
+		t.Fatalf("changes: %v", outline(p))
+	}
+	var b strings.Builder
+	if err := p.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "hunter") {
+		t.Errorf("the plan holds a secret: %s", &b)
+	}
+}
