@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -186,7 +187,7 @@ func (t *text) titleLine(b *block) {
 
 func (t *text) block(b *block) {
 	t.titleLine(b)
-	for _, g := range t.groups(b.changes) {
+	for _, g := range t.groups(t.worth(b.changes)) {
 		t.group(g, b.New)
 	}
 	for _, k := range b.kept {
@@ -195,6 +196,21 @@ func (t *text) block(b *block) {
 	for _, n := range b.notices {
 		t.notice("  ", n)
 	}
+}
+
+// worth leaves out the record of what was applied, which comes with every other
+// change, unless all was asked for or it comes alone.
+func (t *text) worth(changes []plan.Change) []plan.Change {
+	if t.o.Verbose || len(changes) < 2 {
+		return changes
+	}
+	var some []plan.Change
+	for _, c := range changes {
+		if c.ID.Kind != resource.KindApplied {
+			some = append(some, c)
+		}
+	}
+	return some
 }
 
 func keptLine(k plan.Kept) string {

@@ -95,6 +95,8 @@ func fresh() []plan.Change {
 		{ID: id(resource.KindFloatingIP, remote), Owner: remote, Action: plan.Create, Reason: "new gateway",
 			After: &resource.Resource{FloatingIP: &resource.FloatingIP{Address: resource.Unknown, Pool: "public"}}},
 	}
+	changes = append(changes, plan.Change{ID: id(resource.KindApplied, remote), Owner: remote, Action: plan.Create, Reason: "new gateway",
+		After: &resource.Resource{Applied: &resource.Applied{Hash: "0123456789abcdef"}}, Attributes: []plan.Attribute{{Name: "hash", After: "0123456789abcdef"}}})
 	for _, kind := range []string{"ConfigMap", "Deployment", "Role"} {
 		id, after := object(remote, kind, "remote")
 		changes = append(changes, plan.Change{ID: id, Owner: remote, Action: plan.Create, Reason: "new gateway", After: after,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -26,16 +27,17 @@ type Outcome struct {
 // Nothing needs undoing after an apply that failed, and the report says so.
 func Outcomes(w io.Writer, outcomes []Outcome, elapsed time.Duration, color bool) error {
 	r := &report{ink: ink(color)}
-	done := 0
-	all := owners(outcomes)
-	for _, o := range all {
-		if o.finished() {
-			done++
-		} else {
+	done, gateways := 0, 0
+	for _, o := range owners(outcomes) {
+		if !o.owner.IsZero() {
+			gateways++
+			done += btoi(o.finished())
+		}
+		if !o.finished() {
 			r.unfinished(o)
 		}
 	}
-	r.closing(done, len(all), outcomes, elapsed)
+	r.closing(done, gateways, outcomes, elapsed)
 	return write(w, r.b.String())
 }
 
@@ -79,8 +81,11 @@ func owners(outcomes []Outcome) []*ownerOutcome {
 
 // step names a change within its gateway.
 func step(c plan.Change) string {
-	if !c.ID.Kind.Cloud() {
+	switch {
+	case !c.ID.Kind.Cloud():
 		return kubernetesStep
+	case c.ID.Kind == resource.KindApplied:
+		return "record"
 	}
 	return steps.Replace(c.ID.Kind.Short())
 }
@@ -112,16 +117,14 @@ func (r *report) line(parts ...string) {
 	r.b.WriteByte('\n')
 }
 
-func (r *report) closing(done, all int, outcomes []Outcome, elapsed time.Duration) {
+func (r *report) closing(done, gateways int, outcomes []Outcome, elapsed time.Duration) {
 	changes := 0
 	for _, x := range outcomes {
-		if x.Done {
-			changes++
-		}
+		changes += btoi(x.Done)
 	}
 	s := fmt.Sprintf("Applied %s", count(changes, "change"))
-	if done < all {
-		s = fmt.Sprintf("%d of %s applied, %s done", done, count(all, "gateway"), count(changes, "change"))
+	if changes < len(outcomes) {
+		s = fmt.Sprintf("%d of %s applied, %d of %s done", done, count(gateways, "gateway"), changes, count(len(outcomes), "change"))
 	}
 	if elapsed > 0 {
 		s += " in " + seconds(elapsed)
@@ -147,6 +150,13 @@ func tallied(steps []string) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func ownerName(o vpn.Owner) string {
