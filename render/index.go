@@ -11,16 +11,7 @@ import (
 	"github.com/vpnctl/vpnctl/state"
 )
 
-// KindKustomization is the resource kind of the tree's kustomization.yaml files.
-var KindKustomization = resource.KubernetesKind("Kustomization")
-
-// Root is the name of the resource of the tree's topmost file.
-const Root = "."
-
-const (
-	kustomizeVersion = "kustomize.config.k8s.io/v1beta1"
-	kustomizeFile    = "kustomization.yaml"
-)
+const kustomizeVersion = "kustomize.config.k8s.io/v1beta1"
 
 // kustomization lists the files of one gateway's folder.
 func (r *rendering) kustomization(objects []resource.Object) resource.Object {
@@ -29,7 +20,7 @@ func (r *rendering) kustomization(objects []resource.Object) resource.Object {
 		files = append(files, path.Base(o.Path))
 	}
 	o := r.in.Gateway.Owner
-	return kustomization(r.in.Estate.Name, o, o.Path(), files)
+	return kustomization(r.in.Estate.Name, o, r.id(resource.KindKustomization), files)
 }
 
 // Index returns the files of the tree that list its folders: one for each namespace,
@@ -50,25 +41,26 @@ func Index(estate string, owners []vpn.Owner) []resource.Resource {
 		var below []resource.ID
 		for _, o := range owners {
 			gateways = append(gateways, o.Name)
-			below = append(below, resource.ID{Kind: KindKustomization, Namespace: namespace, Name: o.Name})
+			below = append(below, resource.ID{Kind: resource.KindKustomization, Namespace: namespace, Name: o.Name})
 		}
 		r := indexFile(estate, namespace, gateways, below)
 		all, folders, needs = append(all, r), append(folders, namespace), append(needs, r.ID)
 	}
-	all = append(all, indexFile(estate, Root, folders, needs))
+	all = append(all, indexFile(estate, resource.TreeRoot, folders, needs))
 	slices.SortFunc(all, func(a, b resource.Resource) int { return a.ID.Compare(b.ID) })
 	return all
 }
 
 func indexFile(estate, folder string, entries []string, needs []resource.ID) resource.Resource {
 	slices.SortFunc(needs, resource.ID.Compare)
-	o := kustomization(estate, vpn.Owner{}, folder, entries)
-	return resource.Resource{ID: resource.ID{Kind: KindKustomization, Name: folder}, Needs: needs, Object: &o}
+	id := resource.ID{Kind: resource.KindKustomization, Name: folder}
+	o := kustomization(estate, vpn.Owner{}, id, entries)
+	return resource.Resource{ID: id, Needs: needs, Object: &o}
 }
 
 // kustomization writes one file. It has no metadata: what it is follows from where
 // it lies.
-func kustomization(estate string, owner vpn.Owner, folder string, entries []string) resource.Object {
+func kustomization(estate string, owner vpn.Owner, id resource.ID, entries []string) resource.Object {
 	slices.Sort(entries)
 	var b strings.Builder
 	b.WriteString(state.Marker(estate, owner) + "\napiVersion: " + kustomizeVersion + "\nkind: Kustomization\nresources:")
@@ -79,12 +71,8 @@ func kustomization(estate string, owner vpn.Owner, folder string, entries []stri
 	for _, e := range slices.Compact(entries) {
 		b.WriteString("- " + yaml.Scalar(e) + "\n")
 	}
-	name := owner.Name
-	if owner.IsZero() {
-		name = folder
-	}
 	return resource.Object{
-		APIVersion: kustomizeVersion, Kind: "Kustomization", Namespace: owner.Namespace, Name: name,
-		Path: path.Join(folder, kustomizeFile), Content: b.String(),
+		APIVersion: kustomizeVersion, Kind: "Kustomization", Namespace: id.Namespace, Name: id.Name,
+		Path: resource.TreePath("", id), Content: b.String(),
 	}
 }

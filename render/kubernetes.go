@@ -96,9 +96,10 @@ func (r *rendering) spec() (pod.Spec, error) {
 // object places a text in the tree and puts the marker on its first line.
 func (r *rendering) object(apiVersion, kind, name, text string) resource.Object {
 	o := r.in.Gateway.Owner
+	id := resource.ID{Kind: resource.KubernetesKind(kind), Namespace: o.Namespace, Name: name}
 	return resource.Object{
 		APIVersion: apiVersion, Kind: kind, Namespace: o.Namespace, Name: name,
-		Path:    o.Path() + "/" + strings.ToLower(kind) + "-" + name + ".yaml",
+		Path:    resource.TreePath(o.Path(), id),
 		Content: state.Marker(r.in.Estate.Name, o) + "\n" + text,
 	}
 }

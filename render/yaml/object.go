@@ -1,6 +1,7 @@
 package yaml
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,40 +13,37 @@ func Object(apiVersion, kind string, object any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing %s: %w", kind, err)
 	}
-	return FromJSON(apiVersion, kind, data)
+	return convert(apiVersion, kind, data)
 }
 
 // FromJSON writes a Kubernetes object that is there as JSON, in the order of its
 // keys, with apiVersion and kind first and without its status.
 func FromJSON(apiVersion, kind string, data []byte) (string, error) {
+	if !json.Valid(data) {
+		return "", fmt.Errorf("writing %s: not JSON", kind)
+	}
+	return convert(apiVersion, kind, data)
+}
+
+func convert(apiVersion, kind string, data []byte) (string, error) {
 	w := &writer{in: data}
+	if w.peek() != '{' {
+		return "", fmt.Errorf("writing %s: not an object", kind)
+	}
 	w.out.Grow(2 * len(data))
 	w.out.WriteString("apiVersion: " + Scalar(apiVersion) + "\nkind: " + Scalar(kind) + "\n")
-	w.top = map[string]bool{"apiVersion": true, "kind": true, "status": true}
-	if err := w.document(); err != nil {
-		return "", fmt.Errorf("writing %s: %w", kind, err)
-	}
+	w.fields(0, false, unwritten)
 	return w.out.String(), nil
 }
 
-// writer turns JSON into YAML in one pass. It trusts the JSON to be well formed as
-// far as encoding/json checks it, and reports what is not.
+// unwritten are keys of the document that are written before all others, or never.
+var unwritten = map[string]bool{"apiVersion": true, "kind": true, "status": true}
+
+// writer turns JSON that is well formed into YAML, in one pass.
 type writer struct {
 	in  []byte
 	pos int
 	out strings.Builder
-	top map[string]bool // keys of the document that are not written
-}
-
-func (w *writer) document() error {
-	if !json.Valid(w.in) {
-		return fmt.Errorf("not JSON")
-	}
-	if w.peek() != '{' {
-		return fmt.Errorf("not an object")
-	}
-	w.fields(0, false, w.top)
-	return nil
 }
 
 // peek is the next byte that is no white space.
@@ -161,15 +159,14 @@ func (w *writer) text() string {
 	start := w.pos
 	w.skip()
 	raw := w.in[start:w.pos]
-	for _, c := range raw {
-		if c == '\\' {
-			var s string
-			if json.Unmarshal(raw, &s) == nil {
-				return s
-			}
-		}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
 	}
-	return string(raw[1 : len(raw)-1])
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		panic("yaml: " + err.Error()) // well-formed JSON holds no such string
+	}
+	return s
 }
 
 // skip passes over one value.

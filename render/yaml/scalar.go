@@ -24,11 +24,12 @@ func (w *writer) string(s string, indent int) {
 		w.out.WriteString(" |+\n")
 		body = s[:len(s)-1]
 	}
-	for _, line := range strings.Split(body, "\n") {
+	for line := range strings.SplitSeq(body, "\n") {
 		if line != "" {
 			w.spaces(indent)
 		}
-		w.out.WriteString(line + "\n")
+		w.out.WriteString(line)
+		w.out.WriteByte('\n')
 	}
 }
 
