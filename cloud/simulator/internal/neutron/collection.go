@@ -60,15 +60,6 @@ type extra[T item] struct {
 	text func(c *call, o T) []byte
 }
 
-// match says how an object stands to a filter.
-type match int
-
-const (
-	unknown match = iota // there is no such filter
-	no
-	yes
-)
-
 func (k *collection[X, T]) visible(c *call, o T) bool {
 	return c.mine(o.Owner().ProjectID) || k.sees != nil && k.sees(c, o)
 }

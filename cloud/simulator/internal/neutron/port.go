@@ -45,37 +45,6 @@ func ownsNetworkOf(c *call, p *store.Port) bool {
 	return ok && p.ProjectID != "" && n.ProjectID == c.who.ProjectID
 }
 
-// matchFixedIPs is the filter fixed_ips=ip_address=A, subnet_id=S, or ip_address_substr=T. Values of one kind
-// are alternatives, the kinds must all hold.
-func matchFixedIPs(p *store.Port, name string, values []string) match {
-	if name != "fixed_ips" {
-		return unknown
-	}
-	byKey := map[string][]string{}
-	for _, v := range values {
-		key, value, _ := strings.Cut(v, "=")
-		byKey[key] = append(byKey[key], value)
-	}
-	for key, want := range byKey {
-		if !slices.ContainsFunc(p.FixedIPs, func(ip store.FixedIP) bool { return matchFixedIP(ip, key, want) }) {
-			return no
-		}
-	}
-	return yes
-}
-
-func matchFixedIP(ip store.FixedIP, key string, want []string) bool {
-	switch key {
-	case "ip_address":
-		return slices.Contains(want, ip.IPAddress)
-	case "subnet_id", "subnet":
-		return slices.Contains(want, ip.SubnetID)
-	case "ip_address_substr":
-		return slices.ContainsFunc(want, func(w string) bool { return strings.Contains(ip.IPAddress, w) })
-	}
-	return false
-}
-
 func createPort(c *call, p *store.Port, given body) error {
 	n, err := c.network(p.NetworkID)
 	if err != nil {

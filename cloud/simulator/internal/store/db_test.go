@@ -118,7 +118,7 @@ func TestDirectoryFollowsEveryChange(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	dir := t.TempDir()
 	dbs := []*DB{open(t, dir), open(t, dir)}
-	for i := range 200 {
+	for i := range 120 {
 		writer := dbs[r.IntN(2)]
 		do(t, writer, func() error {
 			for range 1 + r.IntN(3) {
@@ -126,7 +126,7 @@ func TestDirectoryFollowsEveryChange(t *testing.T) {
 			}
 			return nil
 		})
-		if i%50 == 49 {
+		if i%30 == 29 {
 			do(t, writer, writer.replacePicture)
 		}
 		var seen []string
