@@ -71,12 +71,17 @@ func (s *Server) Reset() {
 
 var idPattern = regexp.MustCompile(`^([0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$`)
 
+// collections are the segments of a path that are followed by what names a single object.
+var collections = map[string]bool{"networks": true, "subnets": true, "routers": true, "ports": true, "floatingips": true,
+	"security-groups": true, "security-group-rules": true, "rbac-policies": true, "quotas": true, "extensions": true, "tags": true,
+	"servers": true, "os-interface": true, "projects": true, "users": true, "application_credentials": true}
+
 // pattern replaces what names a single object in a path by {id}.
 func pattern(path []string) string {
 	out := make([]string, len(path))
 	for i, s := range path {
 		out[i] = s
-		if idPattern.MatchString(s) || i > 0 && path[i-1] == "tags" {
+		if i > 0 && collections[path[i-1]] && s != "detail" {
 			out[i] = "{id}"
 		}
 	}
