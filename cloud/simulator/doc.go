@@ -33,6 +33,8 @@
 //	hide      done as usual, but the next reads (1) reads don't find what was made
 //	drop      done, but the connection is closed without an answer
 //	cut       done, but the connection is closed in the middle of the answer
+//	race      done as if another call came at the same moment: If-Match does not guard, and a rule may be made
+//	          that exists already; both happen on real services
 //	stop      done and answered, and every later call fails at the connection: a client that died
 //
 // Unknown keys are refused, and so are keys that have no effect on what is to be done.

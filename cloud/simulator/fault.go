@@ -23,6 +23,7 @@ const (
 	Hide     Action = "hide"
 	Drop     Action = "drop"
 	Cut      Action = "cut"
+	Race     Action = "race"
 	Stop     Action = "stop"
 )
 
@@ -61,7 +62,7 @@ type rule struct {
 
 // effective names the keys that an action reads.
 var effective = map[Action]string{
-	Fail: "status type message", Throttle: "status retryAfter", Delay: "ms", Hide: "reads", Drop: "", Cut: "", Stop: "",
+	Fail: "status type message", Throttle: "status retryAfter", Delay: "ms", Hide: "reads", Drop: "", Cut: "", Race: "", Stop: "",
 }
 
 // parseFaults reads a fault script.
@@ -97,7 +98,7 @@ func parseFault(text []byte) (*rule, error) {
 	}
 	keys, ok := effective[f.Do]
 	if !ok {
-		return nil, fmt.Errorf("do: %q is none of fail, throttle, delay, hide, drop, cut, stop", f.Do)
+		return nil, fmt.Errorf("do: %q is none of fail, throttle, delay, hide, drop, cut, race, stop", f.Do)
 	}
 	for key, set := range map[string]bool{"status": f.Status != nil, "type": f.Type != nil, "message": f.Message != nil,
 		"retryAfter": f.RetryAfter != nil, "ms": f.MS != nil, "reads": f.Reads != nil} {

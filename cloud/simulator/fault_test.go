@@ -98,6 +98,25 @@ func TestFaultHides(t *testing.T) {
 	}
 }
 
+// What a race does on real services: two equal rules, and a guard by revision number that lets a stale write in.
+func TestFaultRaces(t *testing.T) {
+	_, a, network := faulty(t, `{"match": {"method": "POST", "path": "/v2.0/security-group-rules"}, "nth": 3, "do": "race"}
+		{"match": {"method": "PUT", "path": "/v2.0/ports/{id}"}, "nth": 2, "do": "race"}`)
+	group := a.net("POST", "/security-groups", `{"security_group": {"name": "g"}}`, 201).id("security_group")
+	rule := `{"security_group_rule": {"security_group_id": "` + group + `", "direction": "ingress"}}`
+	for _, status := range []int{201, 409, 201, 409} {
+		a.net("POST", "/security-group-rules", rule, status)
+	}
+	if n := len(a.net("GET", "/security-group-rules?direction=ingress&security_group_id="+group, "", 200).list("security_group_rules")); n != 2 {
+		t.Errorf("%d equal rules, want two", n)
+	}
+	port := a.port(network, "").id("port")
+	a.header.Set("If-Match", "revision_number=0")
+	for _, status := range []int{412, 200, 412} {
+		a.net("PUT", "/ports/"+port, `{"port": {"name": "n"}}`, status)
+	}
+}
+
 func TestFaultScriptIsStrict(t *testing.T) {
 	for sentence, script := range map[string]string{
 		"an unknown key":                 `{"call": 1, "do": "fail", "state": 500}`,

@@ -70,6 +70,7 @@ func (s *Server) perform(r *http.Request, serve func(*wire.Request) *wire.Answer
 	case Fail, Throttle:
 		a = refuse(service, req, f)
 	default:
+		req.Race = f.Do == Race
 		a = s.do(serve, req, service)
 	}
 	s.mu.Lock()

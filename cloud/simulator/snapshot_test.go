@@ -124,3 +124,17 @@ func TestStatusFollowsLater(t *testing.T) {
 		})
 	}
 }
+
+// The clock is what the Date header, creation and update times come from.
+func TestClockDrivesTimes(t *testing.T) {
+	clk := newClock()
+	s := cloud(t, simulator.Options{Clock: clk.Now})
+	a := connect(t, s, "operator")
+	id := a.port(a.network("vpn-transit"), "").id("port")
+	clk.add(90 * time.Second)
+	r := a.net("PUT", "/ports/"+id, `{"port": {"name": "n"}}`, 200)
+	got := fmt.Sprint(r.one("port")["created_at"], " ", r.one("port")["updated_at"], " ", r.header.Get("Date"))
+	if want := "2026-03-01T12:00:00Z 2026-03-01T12:01:30Z Sun, 01 Mar 2026 12:01:30 GMT"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

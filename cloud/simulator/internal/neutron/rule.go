@@ -48,7 +48,7 @@ func createRule(c *call, r *store.Rule, _ body) error {
 		return err
 	}
 	for _, other := range c.db.RulesOf(g.ID) {
-		if signature(other) == signature(r) {
+		if signature(other) == signature(r) && !c.req.Race {
 			return conflict("SecurityGroupRuleExists", "Security group rule already exists. Rule id is %s.", other.ID)
 		}
 	}

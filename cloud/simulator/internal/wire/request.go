@@ -22,6 +22,7 @@ type Request struct {
 	ID     string    // the request's ID, as answered in X-Openstack-Request-Id
 
 	Hidden func(id string) bool // objects that this call does not find, though they exist; never nil
+	Race   bool                 // the call came at the same moment as another: checks that real services lose then don't hold
 	Made   []string             // IDs of the objects that the call has made, filled in by the service
 }
 
