@@ -57,7 +57,7 @@ func (r *reading) objects(f file, doc int, root *decode.Value) []*object {
 		at := o.position("")
 		r.notes = append(r.notes, Diagnostic{
 			File: at.File, Line: at.Line, Column: at.Column, Document: doc, Object: o.String(),
-			Message: fmt.Sprintf("skipped: %s is not vpnctl's", o.apiVersion), Severity: Note,
+			Message: fmt.Sprintf("skipped: %s of %s is not a kind of vpnctl", o.kind, o.apiVersion), Severity: Note,
 		})
 		return nil
 	}
@@ -77,7 +77,7 @@ func (c check) header() bool {
 	}{{"apiVersion", &c.apiVersion}, {"kind", &c.kind}} {
 		switch v := c.root.Get(f.name); {
 		case v == nil || v.Kind == decode.Null || v.Text == "" && v.Kind == decode.String:
-			c.fail(f.name, refuse("required, but missing: this is no manifest").with("name the folder that holds the manifests alone"))
+			c.fail(f.name, c.headless())
 			ok = false
 		case v.Kind != decode.String:
 			c.fail(f.name, refuse("must be a string, not %s", v.Kind))
@@ -87,6 +87,18 @@ func (c check) header() bool {
 		}
 	}
 	return ok
+}
+
+// headless says that apiVersion or kind is missing, and what it should be.
+func (c check) headless() *refusal {
+	if v := c.root.Get("kind"); v != nil && kinds[v.Text] != "" {
+		group := kinds[v.Text]
+		return refuse("required, but missing").with("%s/%s", group, versions[group])
+	}
+	if v := c.root.Get("apiVersion"); v != nil && v.Text != "" {
+		return refuse("required, but missing")
+	}
+	return refuse("required, but missing: this is no manifest").with("name the folder that holds the manifests alone")
 }
 
 // list tells whether an object is a List of others, kubectl's or of one kind.

@@ -66,14 +66,21 @@ func parse(c chunk) (*Value, []Problem) {
 // yamlLine is how the YAML reader names a line in its errors.
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
+// fromZero matches the errors whose line counts from 0: those of the YAML
+// reader's parser, as against its scanner.
+var fromZero = regexp.MustCompile(`^did not find expected (<|node content|key|'-' indicator|',' or)`)
+
 // syntax turns an error of the YAML reader into a problem. It gives a line at
-// best, and counts some of them from 0, so the column is where text starts.
+// best, so the column is where text starts.
 func syntax(c chunk, err error) Problem {
 	text := err.Error()
 	line := 1
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
+	}
+	if fromZero.MatchString(text) {
+		line++
 	}
 	lines := bytes.Split(c.text, []byte("\n"))
 	line = min(max(line, 1), len(lines))

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,8 +19,8 @@ const (
 // for, merge keys are merged, and duplicate or odd keys are problems.
 type resolver struct {
 	offset   int
-	within   int // aliases that the current value is reached through
-	aliased  int // values made through aliases so far
+	outer    *yaml.Node // the first alias that the current value is reached through
+	aliased  int        // values made through aliases so far
 	full     bool
 	problems []Problem
 }
@@ -34,12 +35,12 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *Value {
 	if r.full {
 		return nil
 	}
-	if r.within > 0 {
+	if r.outer != nil {
 		r.aliased++
 	}
 	if depth > maxDepth || r.aliased > maxAliased {
 		r.full = true
-		r.add(n, "", "nested or repeated by aliases beyond all measure", "write it out")
+		r.add(cmp.Or(r.outer, n), "", "nested or repeated by aliases beyond all measure", "write it out")
 		return nil
 	}
 	v := &Value{Line: n.Line + r.offset, Column: n.Column}
@@ -59,8 +60,10 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *Value {
 // alias gives what the anchor holds the place of the alias: that is what a
 // reader has to look at.
 func (r *resolver) alias(n *yaml.Node, v *Value, path string, depth int) *Value {
-	r.within++
-	defer func() { r.within-- }()
+	if r.outer == nil {
+		r.outer = n
+		defer func() { r.outer = nil }()
+	}
 	target := r.value(n.Alias, path, depth+1)
 	if target == nil {
 		return nil
