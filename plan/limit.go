@@ -7,8 +7,8 @@ import (
 )
 
 // limit leaves out the side that Options.Only does not name. What would need it
-// is held; the record of what was applied is written only by a run that leaves
-// nothing out.
+// is held; the record of what was applied, which belongs to both sides, is written
+// only by a run that writes to the cloud and leaves nothing out.
 func (d *draft) limit() {
 	if d.in.Options.Only == "" {
 		return
@@ -16,14 +16,14 @@ func (d *draft) limit() {
 	out := map[resource.ID]*Change{}
 	for _, p := range d.everyone() {
 		for _, c := range p.changes {
-			if c.ID.Kind.Cloud() != (d.in.Options.Only == OnlyCloud) {
+			if c.ID.Kind != resource.KindApplied && c.ID.Kind.Cloud() != (d.in.Options.Only == OnlyCloud) {
 				out[c.ID] = c
 				p.leftOut++
 				delete(d.changes, c.ID)
 			}
 		}
 		p.changes = slices.DeleteFunc(p.changes, func(c *Change) bool {
-			return out[c.ID] != nil || c.ID.Kind == resource.KindApplied && p.leftOut > 0
+			return out[c.ID] != nil || c.ID.Kind == resource.KindApplied && (p.leftOut > 0 || d.in.Options.Only == OnlyKubernetes)
 		})
 	}
 	for _, p := range d.everyone() {

@@ -146,7 +146,7 @@ func (d *draft) limitDeletes() {
 		}
 	}
 	d.refuse(Refusal{
-		Message: fmt.Sprintf("%d gateways and peers would be deleted, more than %d: %s", deletes, limit, strings.Join(names, ", ")),
+		Message: fmt.Sprintf("%s would be deleted, more than %d: %s", count(deletes, "gateway or peer", "gateways and peers"), limit, strings.Join(names, ", ")),
 		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant", deletes),
 	})
 }

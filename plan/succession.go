@@ -40,8 +40,12 @@ func (d *draft) succeed() bool {
 				continue
 			}
 			giver, gives := d.changes[have.ID]
-			if gives && frees(giver, x.what) {
+			switch {
+			case gives && frees(giver, x.what):
 				d.waits[x.change] = append(d.waits[x.change], have.ID)
+				continue
+			case gives && d.parties[have.Owner].fate == remove: // it goes in a later run
+				x.change.Held = x.what + " is free once " + giver.Owner.Path() + " has drained"
 				continue
 			}
 			refused = true

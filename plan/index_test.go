@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// listing is the one index of these tests: a file that names the gateways.
+func listing(standing []vpn.Owner) []resource.Resource {
+	if len(standing) == 0 {
+		return nil
+	}
+	var names []string
+	for _, o := range standing {
+		names = append(names, o.Path())
+	}
+	return []resource.Resource{{
+		ID:     resource.ID{Kind: "kubernetes.kustomization", Name: "top"},
+		Object: &resource.Object{Kind: "Kustomization", Name: "top", Path: "kustomization.yaml", Content: strings.Join(names, "\n")},
+	}}
+}
+
+func TestIndex(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after []site
+		edit          func(*world)
+		want          string // the listing afterwards; empty: it is not changed
+		action        Action
+	}{
+		"unchanged":                  {before: sites(2), after: sites(2)},
+		"the first gateway":          {after: sites(1), want: "acme/dc1", action: Create},
+		"one more":                   {before: sites(1), after: sites(2), want: "acme/dc1\nacme/dc2", action: Update},
+		"one less without prune":     {before: sites(2), after: sites(1)},
+		"one less":                   {before: sites(2), after: sites(1), edit: prune, want: "acme/dc1", action: Update},
+		"none":                       {before: sites(1), edit: prune, action: Delete},
+		"one more, but it's refused": {before: sites(1), after: sites(2), edit: func(w *world) { w.Refusals = []Refusal{{Owner: numbered(2).name(), Message: "no"}} }},
+		"one more, not selected":     {before: sites(1), after: sites(2), edit: func(w *world) { w.Options.Gateways = []string{"acme/dc1"} }},
+		"the cloud side alone":       {before: sites(1), after: sites(2), edit: func(w *world) { w.Options.Only = OnlyCloud }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := between(test.before, test.after)
+			w.Index = listing
+			var owners []vpn.Owner
+			for _, s := range test.before {
+				owners = append(owners, s.name())
+			}
+			for _, r := range listing(owners) {
+				w.Observed.Add(seen(r))
+			}
+			if test.edit != nil {
+				test.edit(w)
+			}
+			p := Make(w.Input)
+			i := slices.IndexFunc(p.Changes, func(c Change) bool { return c.Owner.IsZero() })
+			if test.action == "" {
+				if i >= 0 {
+					t.Errorf("changes: %v", outline(p))
+				}
+				return
+			}
+			if i < 0 || p.Changes[i].Action != test.action {
+				t.Fatalf("no %s of the listing: %v", test.action, outline(p))
+			}
+			if c := p.Changes[i]; c.After != nil {
+				if diff := cmp.Diff(test.want, c.After.Object.Content); diff != "" {
+					t.Errorf("listing (-want +got):\n%s", diff)
+				}
+			}
+			if i != len(p.Changes)-1 {
+				t.Errorf("the listing comes before %v", outline(p)[i+1:])
+			}
+		})
+	}
+}
+
+func TestIndexNeedsWhatItLists(t *testing.T) {
+	w := between(sites(1), sites(2))
+	w.Index = listing
+	p := Make(w.Input)
+	want := []resource.ID{numbered(2).id("kubernetes.kustomization")}
+	if diff := cmp.Diff(want, p.Changes[len(p.Changes)-1].Needs); diff != "" {
+		t.Errorf("needs (-want +got):\n%s", diff)
+	}
+}
+
+// TestIndexWithoutItsGateway: an index that was rendered for a gateway that is
+// refused must not list it.
+func TestIndexWithoutItsGateway(t *testing.T) {
+	w := between(nil, sites(2))
+	top := listing([]vpn.Owner{numbered(1).name(), numbered(2).name()})[0]
+	top.Needs = []resource.ID{numbered(1).id("kubernetes.kustomization"), numbered(2).id("kubernetes.kustomization")}
+	w.Desired.Add(top)
+	w.Refusals = []Refusal{{Owner: numbered(2).name(), Message: "no"}}
+	p := Make(w.Input)
+	if last := p.Changes[len(p.Changes)-1]; last.ID != top.ID || last.Held == "" {
+		t.Errorf("the listing is not held: %v", outline(p))
+	}
+}

@@ -1,0 +1,230 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// gone is an estate whose only gateway has no manifest any more.
+func gone(edit func(*world)) *world {
+	w := between([]site{dc1()}, nil)
+	w.Options.Prune = true
+	if edit != nil {
+		edit(w)
+	}
+	return w
+}
+
+// tree puts the Kubernetes side into a directory.
+func tree(w *world) { w.Estate.Kubernetes.Target = vpn.TargetDirectory }
+
+// bareCloud takes the files away.
+func bareCloud(w *world) {
+	tree(w)
+	for id := range w.Observed {
+		if !id.Kind.Cloud() {
+			delete(w.Observed, id)
+		}
+	}
+}
+
+// drainingSince marks the group.
+func drainingSince(w *world, since time.Time) {
+	bareCloud(w)
+	w.Ledgers[0].Draining = since
+	w.edit(dc1().id(resource.KindSecurityGroup), func(r *resource.Resource) {
+		g := *r.SecurityGroup
+		g.Draining = since
+		r.SecurityGroup = &g
+	})
+}
+
+func TestRemoval(t *testing.T) {
+	files := []string{
+		"- kubernetes.deployment/acme/dc1 restart",
+		"- kubernetes.kustomization/acme/dc1",
+		"- kubernetes.networkattachmentdefinition/acme/dc1",
+		"- kubernetes.configmap/acme/dc1-nat",
+		"- kubernetes.configmap/acme/dc1-swanctl",
+	}
+	cloudSide := []string{
+		"- openstack.route/acme/dc1",
+		"- openstack.floating-ip/acme/dc1",
+		"- openstack.port/acme/dc1",
+		"- openstack.security-group/acme/dc1",
+	}
+	held := func(lines []string) []string {
+		var all []string
+		for _, l := range lines {
+			all = append(all, l+" held")
+		}
+		return all
+	}
+	start := []string{"~ openstack.security-group/acme/dc1"}
+	join := func(lists ...[]string) (all []string) {
+		for _, l := range lists {
+			all = append(all, l...)
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		edit func(*world)
+		want []string
+	}{
+		"a cluster needs no hold":                {nil, join(files, cloudSide)},
+		"files go first, the rest is held":       {tree, join(files, start, held(cloudSide[:3]))},
+		"the files were taken away by hand":      {bareCloud, join(start, held(cloudSide[:3]))},
+		"the hold is not over":                   {func(w *world) { drainingSince(w, noon.Add(-9*time.Minute)) }, held(cloudSide)},
+		"the hold is over":                       {func(w *world) { drainingSince(w, noon.Add(-10*time.Minute)) }, cloudSide},
+		"a shorter hold is over":                 {func(w *world) { drainingSince(w, noon.Add(-time.Minute)); w.Options.Hold = time.Minute }, cloudSide},
+		"no hold at all":                         {func(w *world) { tree(w); w.Options.Hold = -1 }, join(files, cloudSide)},
+		"the pods are known to be gone":          {func(w *world) { drainingSince(w, noon); w.Options.PodsGone = true }, cloudSide},
+		"the pods are gone, their files are not": {func(w *world) { tree(w); w.Options.PodsGone = true }, join(files, cloudSide)},
+		"files that came back while it was draining": {func(w *world) {
+			o := w.Observed
+			w.Observed = dc1().observed()
+			drainingSince(w, noon.Add(-time.Hour))
+			w.Observed = merged(w.Observed, o)
+		}, join(files, start, held(cloudSide[:3]))},
+		"a deployment that was cut off is not held": {func(w *world) {
+			bareCloud(w)
+			w.Ledgers[0].Applied = ""
+			delete(w.Observed, dc1().id(resource.KindApplied))
+		}, cloudSide},
+		"a customer's floating IP stays": {func(w *world) { w.pin(true) }, join(files, cloudSide[:1], []string{"< openstack.floating-ip/acme/dc1"}, cloudSide[2:])},
+		"a group that somebody deleted ends nothing less": {func(w *world) {
+			bareCloud(w)
+			w.Ledgers = nil
+			delete(w.Observed, dc1().id(resource.KindSecurityGroup))
+			delete(w.Observed, dc1().id(resource.KindApplied))
+		}, cloudSide[:3]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Make(gone(test.edit).Input)
+			if len(p.Refusals) > 0 {
+				t.Errorf("refused: %v", p.Refusals)
+			}
+			if diff := cmp.Diff(test.want, withoutDetachedImpact(outline(p))); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+			for _, c := range p.Changes {
+				if c.Action != Update && c.Proof == "" {
+					t.Errorf("%s %s has no proof", c.Action, c.ID)
+				}
+				if c.Held != "" && !strings.Contains(c.Held, "--pods-gone") {
+					t.Errorf("%s is held without a way out: %q", c.ID, c.Held)
+				}
+			}
+		})
+	}
+}
+
+// withoutDetachedImpact leaves out the impact of cloud lines: where no Deployment
+// is in sight the end of port and address counts.
+func withoutDetachedImpact(lines []string) []string {
+	for i, l := range lines {
+		if strings.Contains(l, "openstack.") {
+			lines[i] = strings.Replace(l, " restart", "", 1)
+		}
+	}
+	return lines
+}
+
+func merged(a, b resource.Graph) resource.Graph {
+	all := resource.Graph{}
+	all.Merge(b)
+	all.Merge(a)
+	return all
+}
+
+// pin makes the observed floating IP the customer's.
+func (w *world) pin(pinned bool) {
+	w.edit(dc1().id(resource.KindFloatingIP), func(r *resource.Resource) {
+		f := *r.FloatingIP
+		f.Pinned = pinned
+		r.FloatingIP = &f
+	})
+}
+
+func TestRemovalInterrupts(t *testing.T) {
+	for name, edit := range map[string]func(*world){
+		"with the pod":             nil,
+		"without a pod to be seen": func(w *world) { bareCloud(w); w.Options.PodsGone = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Make(gone(edit).Input).Summary()
+			want := []PeerRef{{dc1().name(), "plant1"}}
+			if diff := cmp.Diff(want, s.Interrupted); diff != "" || s.Worst != ImpactRestart || len(s.Customers) > 0 {
+				t.Errorf("worst %s, customers %v, interrupted (-want +got):\n%s", s.Worst, s.Customers, diff)
+			}
+		})
+	}
+	t.Run("nothing once it is drained", func(t *testing.T) {
+		p := Make(gone(func(w *world) { drainingSince(w, noon.Add(-time.Hour)) }).Input)
+		if s := p.Summary(); s.Worst != ImpactNone || s.Deletes != 4 {
+			t.Errorf("worst %s of %v", s.Worst, outline(p))
+		}
+	})
+}
+
+func TestRemovalRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		edit func(*resource.Resource)
+		id   resource.ID
+	}{
+		"a port without a mark":                      {func(r *resource.Resource) { r.Proof = "" }, dc1().id(resource.KindPort)},
+		"an object without a mark":                   {func(r *resource.Resource) { r.Proof = "" }, dc1().id("kubernetes.deployment")},
+		"our floating IP under somebody else's port": {func(r *resource.Resource) { r.FloatingIP = &resource.FloatingIP{Address: "203.0.113.3", Holder: "lb"} }, dc1().id(resource.KindFloatingIP)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Make(gone(func(w *world) { w.edit(test.id, test.edit) }).Input)
+			if len(p.Changes) > 0 || len(p.Refusals) != 1 || p.Refusals[0].ID != test.id {
+				t.Errorf("changes %v, refusals %v", outline(p), p.Refusals)
+			}
+		})
+	}
+}
+
+func TestReturnWhileDraining(t *testing.T) {
+	w := between([]site{dc1()}, []site{dc1()})
+	drainingSince(w, noon.Add(-time.Minute))
+	p := Make(w.Input)
+	want := []string{
+		"~ openstack.security-group/acme/dc1",
+		"+ kubernetes.networkattachmentdefinition/acme/dc1",
+		"+ kubernetes.configmap/acme/dc1-nat",
+		"+ kubernetes.configmap/acme/dc1-swanctl",
+		"+ kubernetes.deployment/acme/dc1",
+		"+ kubernetes.kustomization/acme/dc1",
+	}
+	if diff := cmp.Diff(want, outline(p)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	if !p.Changes[0].After.SecurityGroup.Draining.IsZero() {
+		t.Error("the group still drains")
+	}
+}
+
+func TestOrderOfRemoval(t *testing.T) {
+	p := Make(gone(nil).Input)
+	at := map[resource.ID]int{}
+	for i, c := range p.Changes {
+		at[c.ID] = i
+	}
+	order := []resource.ID{
+		dc1().id("kubernetes.deployment"), dc1().id(resource.KindRoute), dc1().id(resource.KindFloatingIP),
+		dc1().id(resource.KindPort), dc1().id(resource.KindSecurityGroup),
+	}
+	for i, id := range order[1:] {
+		needs := p.Changes[at[id]].Needs
+		if len(needs) == 0 || at[id] < at[order[i]] {
+			t.Errorf("%s at %d needs %v", id, at[id], needs)
+		}
+	}
+}
