@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func cell(b *bool) string {
+	switch {
+	case b == nil:
+		return "–"
+	case *b:
+		return "yes"
+	}
+	return "no"
+}
+
+func TestAccess(t *testing.T) {
+	granted := func(s *site) { s.grants = map[string][]string{"plant1": {"web"}, "plant2": {"web"}} }
+	for name, test := range map[string]struct {
+		before, after []site
+		edit          func(*world)
+		want          []string
+		opens, closes int
+	}{
+		"a new gateway": {
+			after: []site{dc1()},
+			want:  []string{"plant1 → web: – yes", "plant1 ← plc: – yes"}, opens: 2,
+		},
+		"a second peer without a grant ends what nobody wrote down": {
+			before: []site{dc1()}, after: []site{dc1().with(func(s *site) { s.peers["plant2"] = "198.51.100.2" })},
+			want: []string{
+				"plant1 → web: yes no (second peer without a grant: add authorization.exposures: [web])",
+				"plant1 ← plc: yes no (second peer without a grant: add authorization.reverseExposures: [plc])",
+				"plant2 → web: – no",
+			},
+			closes: 2,
+		},
+		"a grant opens": {
+			before: []site{two()}, after: []site{two().with(granted)},
+			want:  []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: no yes"},
+			opens: 1,
+		},
+		"a grant closes": {
+			before: []site{two().with(granted)}, after: []site{two()},
+			want: []string{
+				"plant1 → web: yes yes", "plant1 ← plc: no no",
+				"plant2 → web: yes no (no grant names it any more: add authorization.exposures: [web])",
+			},
+			closes: 1,
+		},
+		"a peer that is pruned": {
+			before: []site{two().with(granted)}, after: []site{two().with(func(s *site) { delete(s.peers, "plant2") })}, edit: prune,
+			want:   []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: yes – (the peer goes)"},
+			closes: 1,
+		},
+		"a peer that is lost, but not pruned": {
+			before: []site{two().with(granted)}, after: []site{two().with(func(s *site) { delete(s.peers, "plant2") })},
+			want: []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: yes yes"},
+		},
+		"a gateway that is pruned": {
+			before: []site{dc1()}, edit: prune,
+			want:   []string{"plant1 → web: yes – (the gateway goes)", "plant1 ← plc: yes – (the gateway goes)"},
+			closes: 2,
+		},
+		"a gateway without a manifest": {
+			before: []site{dc1()},
+			want:   []string{"plant1 → web: yes yes", "plant1 ← plc: yes yes"},
+		},
+		"a reverse exposure that goes": {
+			before: []site{dc1()}, after: []site{dc1().with(func(s *site) { s.plc = 0 })},
+			want:   []string{"plant1 → web: yes yes", "plant1 ← plc: yes – (the exposure goes)"},
+			closes: 1,
+		},
+		"the cloud side alone changes nobody's reach": {
+			before: []site{two()}, after: []site{two().with(granted)}, edit: func(w *world) { w.Options.Only = OnlyCloud },
+			want: []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: no no"},
+		},
+		"a refused gateway keeps what it has": {
+			before: []site{two()}, after: []site{two().with(granted)},
+			edit: func(w *world) { w.Refusals = []Refusal{{Owner: two().name(), Message: "no"}} },
+			want: []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: no no"},
+		},
+		"what was before is not known": {
+			before: []site{dc1()}, after: []site{dc1()}, edit: func(w *world) { w.Before = nil },
+			want: []string{"plant1 → web: – yes", "plant1 ← plc: – yes"}, opens: 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := between(test.before, test.after)
+			if test.edit != nil {
+				test.edit(w)
+			}
+			p := Make(w.Input)
+			var got []string
+			for _, a := range p.Access {
+				row := fmt.Sprintf("%s %s %s: %s %s", a.Peer, map[bool]string{true: "←", false: "→"}[a.Reverse], a.Exposure, cell(a.Before), cell(a.After))
+				got = append(got, row+hinted(a.Note))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+			if s := p.Summary(); s.Opens != test.opens || s.Closes != test.closes {
+				t.Errorf("%d open and %d close, want %d and %d", s.Opens, s.Closes, test.opens, test.closes)
+			}
+		})
+	}
+}
