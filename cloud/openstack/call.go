@@ -167,6 +167,9 @@ func (d *Driver) remove(ctx context.Context, path, id string) error {
 
 // tag replaces all tags of one object.
 func (d *Driver) tag(ctx context.Context, path, id string, tags []string) error {
+	if tags == nil {
+		tags = []string{} // null is refused
+	}
 	_, err := d.call(ctx, http.MethodPut, path+"/"+id+"/tags", map[string]any{"tags": tags}, nil)
 	return err
 }

@@ -214,6 +214,16 @@ func (v verb) releaseFloatingIP(ctx context.Context) error {
 	return v.disown(ctx, f, free)
 }
 
+// letGo frees a customer's address that the ledger will no longer name, before
+// the ledger says so: afterwards nobody would know that it was ours to free.
+func (v verb) letGo(ctx context.Context, id string) error {
+	f, found, err := read[floatingIP](ctx, v.Driver, floatsPath, id)
+	if err != nil || !found || text(f.Port) == "" || v.mine(f.Project, f.Tags) {
+		return err
+	}
+	return v.disassociate(ctx, f)
+}
+
 // deleteFloatingIP deletes an address that we took, or a create that was cut
 // off. Deleting it frees it as well. One that another hand moved to its own port
 // is in use and stays.
@@ -285,9 +295,9 @@ func (v verb) vacant(ctx context.Context, f floatingIP) (own string, has bool, e
 }
 
 func (v verb) disassociate(ctx context.Context, f floatingIP) error {
-	own, has, err := v.vacant(ctx, f)
+	own, has, err := v.ownPort(ctx)
 	if err != nil || !has || text(f.Port) != own {
-		return err
+		return err // it is free, or another hand moved it
 	}
 	if err := v.change(ctx, floatsPath, f.ID, map[string]any{"port_id": nil}); err != nil {
 		return fmt.Errorf("disassociating floating IP %s: %w", f.Address, err)

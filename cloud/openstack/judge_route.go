@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -21,9 +20,9 @@ import (
 //	anything else            foreign           not ours                    not ours
 func (j *judgement) judgeRoutes() {
 	byCIDR := map[netip.Prefix]vpn.Owner{}
-	for _, l := range j.Ledgers {
+	for o, l := range j.owned {
 		if l.ServiceCIDR.IsValid() {
-			byCIDR[l.ServiceCIDR] = l.Owner
+			byCIDR[l.ServiceCIDR] = o
 		}
 	}
 	for _, r := range j.routers {
@@ -73,17 +72,15 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 	j.Graph.Add(resource.Resource{ID: id, Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
 }
 
-// foreignRoute reports a route that stands in the way of a gateway's own.
+// foreignRoute is a destination of ours that only others have routes to. On the
+// estate's router it stands in the way of the gateway's own route.
 func (j *judgement) foreignRoute(o vpn.Owner, route *resource.Route) {
-	id := idOf(resource.KindRoute, o)
-	g, alive := j.gateways[o]
-	if alive && len(g.ReverseExposures) > 0 && route.Router == j.router.ID {
-		j.problem(o, id, "remove that route, or pin another service CIDR",
-			"router %s has a route to %s via %s, which is not ours", route.RouterName, route.Destination, strings.Join(route.Foreign, ", "))
+	if route.Router == j.router.ID {
+		j.Graph.Add(resource.Resource{ID: idOf(resource.KindRoute, o), Owner: o.String(), Ref: route.Router, Route: route})
 		return
 	}
-	j.Notices = append(j.Notices, plan.Notice{Owner: o, Message: "router " + cmp.Or(route.RouterName, route.Router) + ": route to " +
-		route.Destination.String() + " via " + strings.Join(route.Foreign, ", ") + " is not ours: kept"})
+	j.notice(o, "router %s: route to %s via %s is not ours: kept", cmp.Or(route.RouterName, route.Router),
+		route.Destination, strings.Join(route.Foreign, ", "))
 }
 
 // hopOwner is the gateway whose port holds a next hop.
@@ -104,8 +101,7 @@ func (j *judgement) otherRoute(r router, to netip.Prefix, via []netip.Addr) {
 			continue
 		}
 		if _, alive := j.gateways[o]; alive && !inPool && (to.Bits() != 24 || !to.Addr().Is4()) {
-			j.Notices = append(j.Notices, plan.Notice{Owner: o, Message: "router " + cmp.Or(r.Name, r.ID) + ": route to " +
-				to.String() + " via the gateway's port was added by someone else: kept"})
+			j.notice(o, "router %s: route to %s via the gateway's port was added by someone else: kept", cmp.Or(r.Name, r.ID), to)
 			continue
 		}
 		id := second(resource.KindRoute, o, r.ID+":"+to.String())

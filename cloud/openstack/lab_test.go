@@ -101,14 +101,33 @@ func (l *lab) snapshot() string {
 	return string(s.Normalize().Bytes())
 }
 
-// node gives the ID of one of the simulated servers.
-func (l *lab) node(name string) string {
+// of are the objects of one kind.
+func (l *lab) of(kind string) simulator.Snapshot {
 	l.t.Helper()
 	s, err := l.Snapshot()
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	for _, o := range s.Of("server") {
+	return s.Of(kind)
+}
+
+// reserve takes floating IPs with chosen addresses for the operator's project.
+func (l *lab) reserve(addresses ...string) {
+	l.t.Helper()
+	admin := hand{l, l.connect("operator-admin")}
+	pools, err := admin.networksNamed(l.t.Context(), []string{"public"})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, a := range addresses {
+		admin.post("floatingip", floatsPath, map[string]any{"floating_network_id": pools[0].ID, "floating_ip_address": a})
+	}
+}
+
+// node gives the ID of one of the simulated servers.
+func (l *lab) node(name string) string {
+	l.t.Helper()
+	for _, o := range l.of("server") {
 		if o.Text("name") == name {
 			return o.ID
 		}
@@ -228,7 +247,7 @@ func changes(o *cloud.Observation, wishes []wish) []plan.Change {
 			keep[want.ID] = true
 			c := plan.Change{ID: want.ID, Owner: w.owner, After: &want}
 			switch {
-			case !there || have.CutOff:
+			case !there || have.CutOff || have.Route != nil && have.Route.NextHop == "":
 				c.Action = plan.Create
 			case differs(have, want):
 				c.Action, c.Before = plan.Update, &have
@@ -241,7 +260,7 @@ func changes(o *cloud.Observation, wishes []wish) []plan.Change {
 	var go_ []plan.Change
 	for _, id := range o.Graph.IDs() {
 		have := o.Graph[id]
-		if keep[id] {
+		if keep[id] || have.Route != nil && have.Route.NextHop == "" {
 			continue
 		}
 		who, _ := vpn.ParseOwner(have.Owner)
@@ -258,12 +277,8 @@ func changes(o *cloud.Observation, wishes []wish) []plan.Change {
 	return append(go_, come...)
 }
 
-// run observes and applies once, rendering again with what it learns.
-func run(ctx context.Context, d *Driver, wishes ...wish) error {
-	_, err := runWith(ctx, d, cloud.Scope{Leftovers: true}, wishes...)
-	return err
-}
-
+// runWith observes and applies once, rendering again with what it learns. It
+// tells how many changes there were to make.
 func runWith(ctx context.Context, d *Driver, s cloud.Scope, wishes ...wish) (int, error) {
 	o, err := d.Observe(ctx, estate(wishes...), s)
 	if err != nil {
@@ -292,10 +307,10 @@ func runWith(ctx context.Context, d *Driver, s cloud.Scope, wishes ...wish) (int
 
 // settle runs until nothing is left to do and fails where that takes more than
 // two runs.
-func (l *lab) settle(wishes ...wish) {
+func (l *lab) settle(s cloud.Scope, wishes ...wish) {
 	l.t.Helper()
 	for range 3 {
-		n, err := runWith(l.t.Context(), l.connect("operator"), cloud.Scope{Leftovers: true}, wishes...)
+		n, err := runWith(l.t.Context(), l.connect("operator"), s, wishes...)
 		if err != nil {
 			l.t.Fatalf("settling: %v", err)
 		}
@@ -310,4 +325,64 @@ func (l *lab) settle(wishes ...wish) {
 	for _, c := range changes(o, wishes) {
 		l.t.Errorf("never settles: %s %s", c.Action, c.ID)
 	}
+}
+
+// hand is another client of the project, and what it does.
+type hand struct {
+	*lab
+	*Driver
+}
+
+func (l *lab) hand() hand { return hand{l, l.connect("operator")} }
+
+// do makes a call that has to succeed and returns the ID of what was made.
+func (h hand) do(method, path string, body any) string {
+	h.t.Helper()
+	var answer map[string]map[string]any
+	if _, err := h.call(h.t.Context(), method, path, body, &answer); err != nil {
+		h.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	for _, object := range answer {
+		if id, ok := object["id"].(string); ok {
+			return id
+		}
+	}
+	return ""
+}
+
+func (h hand) post(kind, path string, attributes map[string]any) string {
+	h.t.Helper()
+	return h.do(http.MethodPost, path, map[string]any{kind: attributes})
+}
+
+func (h hand) put(kind, path string, attributes map[string]any) {
+	h.t.Helper()
+	h.do(http.MethodPut, path, map[string]any{kind: attributes})
+}
+
+func (h hand) retag(path, id string, tags ...string) {
+	h.t.Helper()
+	if err := h.tag(h.t.Context(), path, id, tags); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// look observes the estate as a fresh driver sees it.
+func (l *lab) look(s cloud.Scope, wishes ...wish) *cloud.Observation {
+	l.t.Helper()
+	o, err := l.connect("operator").Observe(l.t.Context(), estate(wishes...), s)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return o
+}
+
+// facts are where the estate lives.
+func (h hand) facts() resource.Facts {
+	h.t.Helper()
+	f, err := h.Locate(h.t.Context(), estate())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return f
 }

@@ -108,27 +108,33 @@ func (v verb) users(ctx context.Context, id string) ([]port, error) {
 
 // settleGroup brings tags and rules to what is planned.
 func (v verb) settleGroup(ctx context.Context, g group, justMade bool) error {
-	tags, err := v.ledgerTags(g)
+	before, _, _ := state.ReadLedger(g.Tags)
+	now, err := v.ledger(before)
 	if err != nil {
 		return err
 	}
+	if id := before.FloatingIP; id != "" && id != now.FloatingIP {
+		if err := v.letGo(ctx, id); err != nil {
+			return err
+		}
+	}
+	tags := state.LedgerTags(now)
 	if err := v.brand(ctx, groupsPath, g.ID, g.Tags, tags, justMade); err != nil {
 		return err
 	}
 	return v.settleRules(ctx, g)
 }
 
-// ledgerTags are the tags that the group should carry: what is planned, and the
-// record of the state that was reached last.
-func (v verb) ledgerTags(g group) ([]string, error) {
+// ledger is what the group's tags should say: what is planned, and the record of
+// the state that was reached last.
+func (v verb) ledger(before alloc.Ledger) (alloc.Ledger, error) {
 	l, err := alloc.ParseEntries(v.After.SecurityGroup.Ledger)
 	if err != nil {
-		return nil, fmt.Errorf("writing the ledger of %s: %w", v.Owner.Path(), err)
+		return l, fmt.Errorf("writing the ledger of %s: %w", v.Owner.Path(), err)
 	}
-	before, _, _ := state.ReadLedger(g.Tags)
 	l.Estate, l.Owner = v.estate, v.Owner
 	l.Applied, l.Draining = before.Applied, v.After.SecurityGroup.Draining
-	return state.LedgerTags(l), nil
+	return l, nil
 }
 
 // deleteGroup deletes a group that is ours, or a create that was cut off, unless
