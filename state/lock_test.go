@@ -383,6 +383,26 @@ func TestARepeatedCreateThatMeetsItsOwnPortIsALock(t *testing.T) {
 	})
 }
 
+// hidden is a cloud whose port on the address only others can see.
+type hidden struct{ *network }
+
+func (c hidden) FindLock(ctx context.Context, addr netip.Addr) (state.Held, bool, error) {
+	held, _, err := c.network.FindLock(ctx, addr)
+	return state.Held{Now: held.Now}, false, err
+}
+
+func TestAnAddressTakenByAPortThatCannotBeSeenIsWaitedForLikeAnyOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(16)
+		n.port = &state.Held{ID: "p-1", Name: "theirs"}
+		start := time.Now()
+		_, err := state.Acquire(t.Context(), hidden{n}, lockAs("ci@one", time.Minute))
+		if !errors.Is(err, state.ErrLocked) || !strings.Contains(err.Error(), "by a port that can't be seen") || time.Since(start) > 70*time.Second {
+			t.Errorf("error %v after %s", err, time.Since(start))
+		}
+	})
+}
+
 // slow is a cloud that takes longer than half a lock's life to make a port.
 type slow struct{ *network }
 

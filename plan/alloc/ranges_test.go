@@ -13,12 +13,12 @@ func TestPoolAgainstPlainOverlap(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 500 {
 		size := 16 + r.IntN(9)
-		prefix := netip.MustParsePrefix(fmt.Sprintf("100.64.0.0/%d", size)).Masked()
+		prefix := netip.MustParsePrefix(fmt.Sprintf("100.71.128.0/%d", size)).Masked()
 		p := newPool(prefix)
 		known := claims{}
 		var marked []netip.Prefix
 		for range r.IntN(12) {
-			m := netip.MustParsePrefix(fmt.Sprintf("100.%d.%d.%d/%d", 63+r.IntN(3), r.IntN(256), r.IntN(256), 12+r.IntN(21)))
+			m := netip.MustParsePrefix(fmt.Sprintf("100.%d.%d.%d/%d", 70+r.IntN(3), r.IntN(256), r.IntN(256), 12+r.IntN(21)))
 			marked = append(marked, m)
 			p.mark(m)
 			known.add(Claim{Prefix: m, By: m.String()})

@@ -190,7 +190,7 @@ func (t *table) held(seats []*seat) {
 func (t *table) free(seats []*seat) {
 	full := map[string][]*seat{}
 	for _, s := range seats {
-		if s.octet != 0 || s.pin.IsValid() || s.within.contains(s.held) {
+		if s.octet != 0 || s.pin.IsValid() {
 			continue
 		}
 		if octet, ok := t.search(s); ok {
