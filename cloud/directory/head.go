@@ -1,8 +1,6 @@
 package directory
 
 import (
-	"errors"
-	"io"
 	"strconv"
 	"strings"
 
@@ -76,11 +74,4 @@ func plain(value string) (string, bool) {
 		return text, err == nil
 	}
 	return value, !strings.ContainsAny(value, "'#&*|>{[!,")
-}
-
-func ignoreEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

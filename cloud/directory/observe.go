@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/vpnctl/vpnctl/cloud"
@@ -33,8 +35,8 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 		return nil, fmt.Errorf("reading the directory: %w", err)
 	}
 	defer root.Close()
-	t := tree{ctx: ctx, root: root, estate: e.Name, seen: o}
-	if err := fs.WalkDir(root.FS(), ".", t.visit); err != nil {
+	t := tree{ctx: ctx, estate: e.Name, seen: o}
+	if err := t.folder(root, ""); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", d.root, err)
 	}
 	return o, nil
@@ -43,58 +45,87 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 // tree is one walk.
 type tree struct {
 	ctx    context.Context
-	root   *os.Root
 	estate string
 	seen   *cloud.Observation
+	buffer bytes.Buffer
 }
 
-// maxDepth is that of a gateway's files: below the folders of its namespace and name.
-const maxDepth = 3
+// maxDepth is that of the folders of gateways, below those of their namespaces.
+const maxDepth = 2
 
-func (t *tree) visit(file string, entry fs.DirEntry, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case t.ctx.Err() != nil:
-		return t.ctx.Err()
-	case file == ".":
-		return nil
-	case entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") || strings.Count(file, "/") >= maxDepth-1):
-		return fs.SkipDir
-	case !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") || path.Ext(file) != ".yaml":
-		return nil
-	}
-	content, owner, ours, err := t.read(file)
-	if err != nil || !ours {
+// folder reads one folder, the files first. Every folder is a root of its own, which
+// spares each file the way down. Links and hidden entries are passed by.
+func (t *tree) folder(root *os.Root, name string) error {
+	if err := t.ctx.Err(); err != nil {
 		return err
 	}
-	t.add(file, content, owner)
+	entries, err := list(root)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		child := path.Join(name, e.Name())
+		switch {
+		case e.IsDir() && depth(child) <= maxDepth:
+			err = t.below(root, e.Name(), child)
+		case e.Type().IsRegular() && path.Ext(child) == ".yaml":
+			err = t.file(root, e.Name(), child)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+func depth(name string) int { return strings.Count(name, "/") + 1 }
+
+func list(root *os.Root) ([]fs.DirEntry, error) {
+	f, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+func (t *tree) below(root *os.Root, base, name string) error {
+	sub, err := root.OpenRoot(base)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	return t.folder(sub, name)
 }
 
 // longestMarker bounds what is read of a file that isn't ours.
 const longestMarker = 512
 
-// read returns a file of this estate.
-func (t *tree) read(file string) (content string, owner vpn.Owner, ours bool, err error) {
-	f, err := t.root.Open(file)
+// file reads a file, and adds it when it is one of this estate.
+func (t *tree) file(root *os.Root, base, name string) error {
+	f, err := root.Open(base)
 	if err != nil {
-		return "", owner, false, err
+		return err
 	}
 	defer f.Close()
-	head := make([]byte, longestMarker)
-	n, err := f.Read(head)
-	if n == 0 && err != nil {
-		return "", owner, false, ignoreEOF(err)
+	t.buffer.Reset()
+	if _, err := io.CopyN(&t.buffer, f, longestMarker); err != nil && !errors.Is(err, io.EOF) {
+		return err
 	}
-	if owner, ours = mark(head[:n], t.estate); !ours {
-		return "", owner, false, nil
+	owner, ours := mark(t.buffer.Bytes(), t.estate)
+	if !ours {
+		return nil
 	}
-	rest := bytes.NewBuffer(head[:n])
-	if _, err := rest.ReadFrom(f); err != nil {
-		return "", owner, false, err
+	if _, err := t.buffer.ReadFrom(f); err != nil {
+		return err
 	}
-	return rest.String(), owner, true, nil
+	t.add(name, t.buffer.String(), owner)
+	return nil
 }
 
 // mark reads the marker on the first line of a text.
