@@ -244,7 +244,7 @@ func TestDiff(t *testing.T) {
 				"+ kubernetes.configmap/acme/dc1-swanctl · not there yet",
 				"+ kubernetes.deployment/acme/dc1 · not there yet",
 				"+ kubernetes.kustomization/acme/dc1 · not there yet",
-				"+ openstack.applied/acme/dc1 · not there yet",
+				"+ openstack.applied/acme/dc1 · records the state that is reached",
 			},
 		},
 		"a create that was cut off before its tags": {

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -20,31 +21,57 @@ import (
 // says: what exists then is what was desired, with what others added, and
 // planning again finds nothing.
 func TestModel(t *testing.T) {
-	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 1))
+	for seed := range uint64(150) {
+		w := randomWorld(rand.New(rand.NewPCG(seed, 1)))
+		w.converge(t, seed)
+	}
+}
+
+// TestModelCutOff is the same after runs that were cut off anywhere, of both
+// sides or one.
+func TestModelCutOff(t *testing.T) {
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 4))
 		w := randomWorld(r)
-		p := Make(w.Input)
-		if len(p.Refusals) > 0 {
-			t.Fatalf("seed %d: refused: %v", seed, p.Refusals)
-		}
-		sound(t, seed, w, p)
-		others := foreignOf(w.Observed)
-		w.carry(p)
-		for w.draining() {
-			w.Now = w.Now.Add(DefaultHold)
-			p = Make(w.Input)
+		for range 3 {
+			w.Options.Only = []string{"", OnlyCloud, OnlyKubernetes}[r.IntN(3)]
+			p := Make(w.Input)
 			sound(t, seed, w, p)
-			w.carry(p)
+			pending := p.Pending()
+			for _, c := range pending[:r.IntN(len(pending)+1)] {
+				w.step(c)
+			}
+			w.Now = w.Now.Add(time.Minute)
 		}
-		if diff := cmp.Diff(bare(w.Desired), bare(w.Observed), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(resource.Rule{}, "Why"), addresses); diff != "" {
-			t.Fatalf("seed %d: afterwards (-want +got):\n%s", seed, diff)
-		}
-		if diff := cmp.Diff(survivors(others, w.Observed), foreignOf(w.Observed), addresses); diff != "" {
-			t.Fatalf("seed %d: foreign parts (-want +got):\n%s", seed, diff)
-		}
-		if again := Make(w.Input); len(again.Changes) > 0 || len(again.Refusals) > 0 {
-			t.Fatalf("seed %d: planned again: %v %v", seed, outline(again), again.Refusals)
-		}
+		w.Options.Only = ""
+		w.converge(t, seed)
+	}
+}
+
+// converge carries out plans until the world is as it was desired.
+func (w *world) converge(t *testing.T, seed uint64) {
+	t.Helper()
+	p := Make(w.Input)
+	if len(p.Refusals) > 0 {
+		t.Fatalf("seed %d: refused: %v", seed, p.Refusals)
+	}
+	sound(t, seed, w, p)
+	others := foreignOf(w.Observed)
+	w.carry(p)
+	for w.draining() {
+		w.Now = w.Now.Add(DefaultHold)
+		p = Make(w.Input)
+		sound(t, seed, w, p)
+		w.carry(p)
+	}
+	if diff := cmp.Diff(bare(w.Desired), bare(w.Observed), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(resource.Rule{}, "Why"), addresses); diff != "" {
+		t.Fatalf("seed %d: afterwards (-want +got):\n%s", seed, diff)
+	}
+	if diff := cmp.Diff(survivors(others, w.Observed), foreignOf(w.Observed), addresses); diff != "" {
+		t.Fatalf("seed %d: foreign parts (-want +got):\n%s", seed, diff)
+	}
+	if again := Make(w.Input); len(again.Changes) > 0 || len(again.Refusals) > 0 {
+		t.Fatalf("seed %d: planned again: %v %v", seed, outline(again), again.Refusals)
 	}
 }
 

@@ -65,7 +65,11 @@ func (d *draft) gone(p *party) {
 		return
 	}
 	p.fate = stay
-	d.notice(p, fmt.Sprintf("no manifest any more: %s left alone", count(p.found, "resource is", "resources are")), "--prune deletes it")
+	since := ""
+	if !p.draining.IsZero() {
+		since = ", draining " + moment(p.draining)
+	}
+	d.notice(p, noManifest+since+": "+count(p.found, "resource is", "resources are")+" left alone", "--prune deletes it")
 }
 
 // standing checks a gateway that has a manifest.

@@ -41,6 +41,11 @@ func TestPolicy(t *testing.T) {
 			changes: []string{"acme/dc1"},
 			notices: []string{"no manifest any more: 10 resources are left alone (--prune deletes it)"},
 		},
+		"a gateway without a manifest that was pruned half": {
+			before:  sites(1),
+			edit:    func(w *world) { drainingSince(w, noon) },
+			notices: []string{"no manifest any more, draining since 2026-03-01T12:00:00Z: 5 resources are left alone (--prune deletes it)"},
+		},
 		"and goes with prune": {
 			before: sites(2), after: []site{moved(numbered(1))}, edit: prune,
 			changes: []string{"acme/dc1", "acme/dc2"},

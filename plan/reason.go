@@ -8,7 +8,10 @@ import (
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
-const noManifest = "no manifest any more"
+const (
+	noManifest = "no manifest any more"
+	recorded   = "records the state that is reached"
+)
 
 // explain says of every change of a party why it is planned and what it does.
 func (d *draft) explain(p *party) {
@@ -57,7 +60,7 @@ func reason(p *party, c *Change, cause string) string {
 	case c.After.Route != nil:
 		return routeReason(c)
 	case c.After.Applied != nil:
-		return "records the state that is reached"
+		return recorded
 	}
 	return objectReason(p, c, cause)
 }
@@ -68,6 +71,8 @@ func createReason(p *party, c *Change) string {
 		return "lists what stands in the tree"
 	case p.fresh():
 		return "new gateway"
+	case c.After.Applied != nil:
+		return recorded
 	case c.Drift:
 		return "removed by someone else"
 	case p.applied == "" && !p.deployed:
