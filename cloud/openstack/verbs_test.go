@@ -1,0 +1,267 @@
+package openstack
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// A new gateway with a reverse exposure takes these write calls and no other.
+// Each is needed: Neutron drops or refuses tags in a create, so what is made has
+// to be tagged by a call of its own, before it is used; attaching is Nova's; an
+// address is only associated once it is tagged, or a cut-off create could not be
+// told from one in use; and the state that was reached is known only at the end.
+func TestWritesOfANewGateway(t *testing.T) {
+	l := newLab(t, simulator.Options{})
+	w := gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1"))
+	d := l.connect("operator")
+	l.Reset()
+	if _, err := runWith(t.Context(), d, keep, w); err != nil {
+		t.Fatal(err)
+	}
+	var writes []string
+	reads := 0
+	for _, c := range l.Calls() {
+		if c.Write() {
+			writes = append(writes, c.Method+" "+c.Pattern)
+		} else if !c.Keystone() {
+			reads++
+		}
+	}
+	want := []string{
+		"POST /v2.0/security-groups",
+		"PUT /v2.0/security-groups/{id}/tags", // the ledger, before anything uses it
+		"POST /v2.0/security-group-rules",     // all rules in one
+		"POST /v2.0/ports",                    // with group and allowed address pairs
+		"PUT /v2.0/ports/{id}/tags",
+		"POST /v2.1/servers/{id}/os-interface",
+		"POST /v2.0/floatingips",
+		"PUT /v2.0/floatingips/{id}/tags",
+		"PUT /v2.0/floatingips/{id}",
+		"PUT /v2.0/routers/{id}/add_extraroutes",
+		"PUT /v2.0/security-groups/{id}/tags", // the state that was reached
+	}
+	if diff := cmp.Diff(want, writes); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if reads > 12 {
+		t.Errorf("%d reads, 6 to observe and 6 to guard are enough", reads)
+	}
+}
+
+// An update that finds everything in place sends nothing.
+func TestWhatIsInPlaceIsNotWritten(t *testing.T) {
+	l, _, w := built(t)
+	o := l.look(keep, w)
+	d := l.connect("operator")
+	if _, err := d.Observe(t.Context(), estate(w), keep); err != nil {
+		t.Fatal(err)
+	}
+	l.Reset()
+	for _, k := range buildOrder {
+		for _, a := range []plan.Action{plan.Update, plan.Create} {
+			if _, err := d.Apply(t.Context(), change(o, w, k, a)); err != nil {
+				t.Errorf("%s %s: %v", a, k, err)
+			}
+		}
+	}
+	for _, c := range l.Calls() {
+		if c.Write() {
+			t.Errorf("wrote %s %s", c.Method, c.Path)
+		}
+	}
+}
+
+// Equal rules that a race made are reduced to one; the foreign one stays.
+func TestEqualRulesBecomeOne(t *testing.T) {
+	want := []resource.Rule{
+		{Direction: "egress", Ether: "IPv4"}, {Direction: "egress", Ether: "IPv6"},
+		{Direction: "ingress", Ether: "IPv4", Protocol: "udp", From: 500, To: 500, Remote: cidr("198.51.100.20/32")},
+	}
+	udp, all, host := "17", 500, "198.51.100.20"
+	ours, theirs := state.RuleDescription("peer plant1"), "by hand"
+	have := []rule{
+		{ID: "a", Direction: "egress", Ether: "IPv4"}, {ID: "b", Direction: "egress", Ether: "IPv6"},
+		{ID: "c", Direction: "ingress", Ether: "IPv4", Protocol: &udp, From: &all, To: &all, Remote: &host, Description: &theirs},
+		{ID: "d", Direction: "ingress", Ether: "IPv4", Protocol: &udp, From: &all, To: &all, Remote: &host, Description: &ours},
+		{ID: "e", Direction: "ingress", Ether: "IPv4", Protocol: &udp, From: &all, To: &all, Remote: &host, Description: &ours},
+		{ID: "f", Direction: "ingress", Ether: "IPv4", Protocol: &udp, Description: &ours},
+	}
+	if got := superfluous(have, want); !slices.Equal(got, []string{"e", "f"}) {
+		t.Errorf("superfluous %v, want e and f", got)
+	}
+	if got := missing(have, want); len(got) > 0 {
+		t.Errorf("missing %v, want none", got)
+	}
+	if got := superfluous(have, nil); !slices.Equal(got, []string{"d", "e", "f"}) {
+		t.Errorf("with nothing planned superfluous %v, want all of ours and no default", got)
+	}
+}
+
+// Where the atomic calls are missing routes are read, written whole and read
+// back, and others' stay.
+func TestRoutesWithoutTheAtomicCalls(t *testing.T) {
+	l := newLab(t, simulator.Options{})
+	l.crowd()
+	before := l.snapshot()
+	l.fault = func(_ int, r *http.Request) simulator.Fault {
+		if strings.HasSuffix(r.URL.Path, "_extraroutes") {
+			return simulator.Fault{Do: simulator.Fail, Status: 404, Type: "HTTPNotFound"}
+		}
+		return simulator.Fault{}
+	}
+	w := gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1"))
+	l.settle(keep, w)
+	if r := l.look(keep, w).Graph[idOf(resource.KindRoute, w.owner)].Route; r == nil || r.NextHop == "" {
+		t.Errorf("route %+v, want one", r)
+	}
+	l.settle(prune)
+	if diff := cmp.Diff(before, l.snapshot()); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+func TestRoutesExhaustedSaysSo(t *testing.T) {
+	l := newLab(t, simulator.Options{RouteLimit: 1})
+	h := l.hand()
+	h.route(&cloud.Observation{Facts: h.facts()}, "add_extraroutes", "192.168.0.0/16", "10.254.0.99")
+	_, err := runWith(t.Context(), l.connect("operator"), keep, gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1")))
+	if !typed(err, "RoutesExhausted") || !strings.Contains(err.Error(), "as many routes as this cloud allows") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestQuotaIsNotTriedAgain(t *testing.T) {
+	l := newLab(t, simulator.Options{Quota: map[string]int{"floatingip": 0}})
+	d := l.connect("operator")
+	l.Reset()
+	_, err := runWith(t.Context(), d, keep, gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1")))
+	if !errors.Is(err, cloud.ErrQuota) {
+		t.Errorf("error %v, want the quota", err)
+	}
+	if n := simulator.Count(l.Calls()).By["POST /v2.0/floatingips"]; n != 1 {
+		t.Errorf("asked %d times, want once", n)
+	}
+}
+
+// The ways of attaching that don't go straight.
+func TestAttachmentFindsItsWay(t *testing.T) {
+	attaching := func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/os-interface")
+	}
+	for name, fault := range map[string]func(n int, r *http.Request) simulator.Fault{
+		"busy for a while":                 failing(3, attaching, simulator.Fault{Do: simulator.Fail, Status: 409}),
+		"done, and answered with an error": failing(1, attaching, simulator.Fault{Do: simulator.Drop}),
+		"a server that does not exist any more holds it": failing(1, func(r *http.Request) bool {
+			return r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/os-interface/")
+		}, simulator.Fault{Do: simulator.Fail, Status: 404}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _, _ := built(t)
+			w := gatewayWish("dc1", "100.64.3.0/24", l.node("worker-2"))
+			d := l.connect("operator")
+			l.fault = fault
+			if _, err := runWith(t.Context(), d, keep, w); err != nil {
+				t.Fatal(err)
+			}
+			l.heal()
+			if got := l.look(keep, w).Graph[idOf(resource.KindPort, w.owner)].Port.Server; got != w.server {
+				t.Errorf("on %s, want %s", got, w.server)
+			}
+		})
+	}
+}
+
+// failing disturbs the first calls of one kind.
+func failing(times int, which func(*http.Request) bool, f simulator.Fault) func(int, *http.Request) simulator.Fault {
+	return func(_ int, r *http.Request) simulator.Fault {
+		if !which(r) || times == 0 {
+			return simulator.Fault{}
+		}
+		times--
+		return f
+	}
+}
+
+func TestDetachingEndsWithPatience(t *testing.T) {
+	l, _, w := built(t)
+	d := l.connect("operator")
+	l.fault = func(_ int, r *http.Request) simulator.Fault {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/os-interface/") {
+			return simulator.Fault{Do: simulator.Fail, Status: 409} // and never does it
+		}
+		return simulator.Fault{}
+	}
+	_, err := runWith(t.Context(), d, keep, gatewayWish("dc1", "100.64.3.0/24", l.node("worker-2")))
+	if err == nil || !strings.Contains(err.Error(), "still attached after 2m") {
+		t.Errorf("error %v", err)
+	}
+	if got := l.look(keep, w).Graph[idOf(resource.KindPort, w.owner)].Port.Server; got != w.server {
+		t.Errorf("on %s, want still %s", got, w.server)
+	}
+}
+
+// Of two runs that made the same claim the older group wins, and the other
+// withdraws its own.
+func TestRecheck(t *testing.T) {
+	for name, w := range map[string]wish{
+		"for one owner":        gatewayWish("dc1", "100.64.3.0/24", ""),
+		"for one service CIDR": gatewayWish("dc2", "100.64.3.0/24", ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+			l := newLab(t, simulator.Options{Clock: func() time.Time { now = now.Add(time.Second); return now }})
+			first := gatewayWish("dc1", "100.64.3.0/24", "")
+			a, b := l.connect("operator"), l.connect("operator")
+			claim(t, a, first)
+			claim(t, b, w)
+			for d, want := range map[*Driver]int{a: 0, b: 1} {
+				who := first.owner
+				if d == b {
+					who = w.owner
+				}
+				losers, err := d.Recheck(t.Context(), []vpn.Owner{who})
+				if err != nil || len(losers) != want {
+					t.Errorf("losers %v, error %v; want %d", losers, err, want)
+				}
+			}
+			if groups := l.of("security-group").Only(func(o simulator.Object) bool { return o.Text("name") != "default" }); len(groups) != 1 {
+				t.Errorf("%d groups are left, want the winner's", len(groups))
+			}
+		})
+	}
+}
+
+// claim makes a group as a run does that does not see the other's yet.
+func claim(t *testing.T, d *Driver, w wish) {
+	t.Helper()
+	if _, err := d.Locate(t.Context(), estate(w)); err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		Group group `json:"security_group"`
+	}
+	_, err := d.call(t.Context(), http.MethodPost, groupsPath, map[string]any{"security_group": map[string]any{
+		"name": state.Name(w.owner), "description": state.Description("prod", w.owner)}}, &body)
+	if err == nil {
+		err = d.tag(t.Context(), groupsPath, body.Group.ID, state.LedgerTags(w.ledger))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verb{Driver: d}
+	v.Owner = w.owner
+	v.note(resource.KindSecurityGroup, body.Group.ID)
+}
