@@ -67,23 +67,19 @@ type table struct {
 }
 
 func (t *table) exposures(reverse bool) {
-	known := map[string]bool{}
+	list := t.list(reverse)
 	if g := t.party.gateway; g != nil {
-		list := g.Exposures
-		if reverse {
-			list = g.ReverseExposures
-		}
-		for _, peer := range g.Peers {
-			access := g.Access(peer)
-			for _, x := range list {
-				known[peer.Name+"/"+x.Name] = true
-				t.desired(peer, x, side(access, reverse), reverse)
+		for i := range g.Peers {
+			peer := &g.Peers[i]
+			granted := side(g.Access(*peer), reverse)
+			for j := range list {
+				t.desired(peer, &list[j], granted, reverse)
 			}
 		}
 	}
 	for peer, access := range t.before { // what the manifests no longer name
 		for _, x := range side(access, reverse) {
-			if known[peer+"/"+x] {
+			if t.names(peer) && slices.ContainsFunc(list, func(e vpn.Exposure) bool { return e.Name == x }) {
 				continue
 			}
 			r := Access{Gateway: t.party.owner, Peer: peer, Exposure: x, Reverse: reverse, Before: t.yes}
@@ -97,21 +93,39 @@ func (t *table) exposures(reverse bool) {
 	}
 }
 
+// list is the gateway's exposures of one direction.
+func (t *table) list(reverse bool) []vpn.Exposure {
+	switch g := t.party.gateway; {
+	case g == nil:
+		return nil
+	case reverse:
+		return g.ReverseExposures
+	default:
+		return g.Exposures
+	}
+}
+
+// names tells whether the manifests name a peer.
+func (t *table) names(peer string) bool {
+	g := t.party.gateway
+	return g != nil && slices.ContainsFunc(g.Peers, func(p vpn.Peer) bool { return p.Name == peer })
+}
+
 // desired adds the row of a peer and an exposure that the manifests name.
-func (t *table) desired(peer vpn.Peer, x vpn.Exposure, granted []string, reverse bool) {
+func (t *table) desired(peer *vpn.Peer, x *vpn.Exposure, granted []string, reverse bool) {
 	r := Access{Gateway: t.party.owner, Peer: peer.Name, Exposure: x.Name, Reverse: reverse}
 	old, known := t.before[peer.Name]
 	if known && (t.party.ledger == nil || t.party.ledger.VirtualIPs[x.Name] != 0) {
 		r.Before = t.answer(slices.Contains(side(old, reverse), x.Name))
 	}
-	if reverse && !peer.Serves(x) && (r.Before == nil || !*r.Before) {
+	if reverse && !peer.Serves(*x) && (r.Before == nil || !*r.Before) {
 		return
 	}
 	switch t.after {
 	case unchanged:
 		r.After = r.Before
 	case asDesired:
-		r.After = t.answer(slices.Contains(granted, x.Name) && (!reverse || peer.Serves(x)))
+		r.After = t.answer(slices.Contains(granted, x.Name) && (!reverse || peer.Serves(*x)))
 	}
 	if t.after != unchanged && r.Before == t.yes && r.After != t.yes {
 		r.Note = t.note(peer, x, old, reverse)
@@ -122,7 +136,7 @@ func (t *table) desired(peer vpn.Peer, x vpn.Exposure, granted []string, reverse
 }
 
 // note says why access closes and how to get it back.
-func (t *table) note(peer vpn.Peer, x vpn.Exposure, old vpn.Access, reverse bool) string {
+func (t *table) note(peer *vpn.Peer, x *vpn.Exposure, old vpn.Access, reverse bool) string {
 	field := "exposures"
 	if reverse {
 		field = "reverseExposures"
@@ -130,7 +144,7 @@ func (t *table) note(peer vpn.Peer, x vpn.Exposure, old vpn.Access, reverse bool
 	switch {
 	case t.after == ended:
 		return t.farewell(peer.Name)
-	case reverse && !peer.Serves(x):
+	case reverse && !peer.Serves(*x):
 		return x.Target.Address.String() + " is not behind " + peer.Name + " any more"
 	case old.Default && peer.Grants == nil:
 		return ordinal(len(t.party.gateway.Peers)) + " peer without a grant: add authorization." + field + ": [" + x.Name + "]"
@@ -148,10 +162,10 @@ func ordinal(peers int) string {
 
 // farewell says why a row ends that no manifest names.
 func (t *table) farewell(peer string) string {
-	switch g := t.party.gateway; {
-	case g == nil:
+	switch {
+	case t.party.gateway == nil:
 		return "the gateway goes"
-	case !slices.ContainsFunc(g.Peers, func(p vpn.Peer) bool { return p.Name == peer }):
+	case !t.names(peer):
 		return "the peer goes"
 	}
 	return "the exposure goes"

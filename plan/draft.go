@@ -155,7 +155,8 @@ func (d *draft) desired() {
 		case have.Owner != want.Owner:
 			d.collide(p, id, have.Owner)
 		default:
-			p.differs = append(p.differs, pair{want: want, have: &have})
+			other := have // only what differs goes to the heap
+			p.differs = append(p.differs, pair{want: want, have: &other})
 		}
 	}
 }
