@@ -44,6 +44,7 @@ type activity struct {
 	current string // what is in flight
 	since   time.Time
 	failed  bool
+	skipped bool
 }
 
 // NewProgress prepares for the changes that will be carried out.
@@ -88,6 +89,7 @@ func (p *Progress) Settled(c plan.Change, skipped bool, err error) {
 	a.current = ""
 	switch {
 	case skipped:
+		a.skipped = true
 	case err != nil:
 		a.failed = true
 	default:
@@ -135,8 +137,11 @@ func (p *Progress) finish(a *activity) {
 		return // nothing of it was begun; the report says so
 	}
 	sign := signOK
-	if a.failed {
+	switch {
+	case a.failed:
 		sign = signFailed
+	case a.skipped:
+		sign = signHeld
 	}
 	p.draw(fmt.Sprintf("%s %s  %s  %s\n", p.ink.sign(sign), pad(ownerName(a.owner), ownerWidth),
 		tallied(a.done), seconds(p.o.Now().Sub(a.begun))))

@@ -65,8 +65,12 @@ func headline(p plan.Plan, h Header) string {
 // notices writes those that belong to no gateway's block.
 func (t *text) notices() {
 	var loose []plan.Notice
+	listed := map[vpn.Owner]bool{}
+	for _, o := range t.p.Owners {
+		listed[o.Owner] = !o.Owner.IsZero()
+	}
 	for _, n := range t.p.Notices {
-		if n.Owner.IsZero() || !t.listed(n.Owner) {
+		if !listed[n.Owner] {
 			loose = append(loose, n)
 		}
 	}
@@ -88,15 +92,6 @@ func (t *text) notice(indent string, n plan.Notice) {
 	if n.Hint != "" {
 		t.line(indent, "    hint: ", Plain(n.Hint))
 	}
-}
-
-func (t *text) listed(o vpn.Owner) bool {
-	for _, known := range t.p.Owners {
-		if known.Owner == o {
-			return true
-		}
-	}
-	return false
 }
 
 func (t *text) refusals() {
