@@ -51,13 +51,15 @@ func BenchmarkMake(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(n), "µs/gateway")
 		})
 	}
-	b.Run("new/gateways=10000", func(b *testing.B) {
-		in := estateOf(10000)
-		in.Observed, in.Ledgers = nil, nil
-		for b.Loop() {
-			if p := Make(in); len(p.Changes) != len(in.Desired) {
-				b.Fatalf("planned %d changes of %d", len(p.Changes), len(in.Desired))
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprintf("new/gateways=%d", n), func(b *testing.B) {
+			in := estateOf(n)
+			in.Observed, in.Ledgers = nil, nil
+			for b.Loop() {
+				if p := Make(in); len(p.Changes) != len(in.Desired) {
+					b.Fatalf("planned %d changes of %d", len(p.Changes), len(in.Desired))
+				}
 			}
-		}
-	})
+		})
+	}
 }
