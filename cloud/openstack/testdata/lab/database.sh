@@ -21,7 +21,7 @@ start_database() {
         --max-connections=400 --skip-name-resolve --skip-log-bin --performance-schema=0 \
         --character-set-server=utf8mb3 --collation-server=utf8mb3_general_ci \
         --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 --innodb-buffer-pool-size=128M
-    await mariadb 60 sql -e 'select 1'
+    await mariadb 300 sql -e 'select 1'
     sql -e "create user if not exists lab@'127.0.0.1' identified by '$PASSWORD'"
     sql -e "grant all on *.* to lab@'127.0.0.1'"
 }

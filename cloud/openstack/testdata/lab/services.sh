@@ -29,7 +29,7 @@ start_identity() {
     start_queue
     wsgi keystone "$KEYSTONE_PORT" /usr/bin/keystone-wsgi-public 4 "OS_KEYSTONE_CONFIG_FILES=$ETC/keystone.conf"
     python_service neutron neutron.cmd.eventlet.server neutron.conf
-    await keystone 90 answers "$KEYSTONE_PORT"
+    await keystone 300 answers "$KEYSTONE_PORT"
 }
 
 start_services() {
@@ -37,16 +37,16 @@ start_services() {
     cp "$ETC/placement.conf" "$ETC/placement/" # it wants a folder
     wsgi placement "$PLACEMENT_PORT" /usr/bin/placement-api 2 "OS_PLACEMENT_CONFIG_DIR=$ETC/placement"
     python_service glance glance.cmd.api glance.conf
-    await rabbitmq 90 listens "$MQ_PORT"
+    await rabbitmq 300 listens "$MQ_PORT"
     python_service nova-conductor nova.cmd.conductor nova.conf
     python_service nova-scheduler nova.cmd.scheduler nova.conf
     python_service nova-api nova.cmd.api_os_compute nova.conf
-    await placement 90 answers "$PLACEMENT_PORT"
+    await placement 300 answers "$PLACEMENT_PORT"
     python_service nova-compute nova.cmd.compute nova.conf
-    await neutron 120 answers "$NEUTRON_PORT"
-    await glance 90 answers "$GLANCE_PORT"
-    await nova-api 90 answers "$NOVA_PORT"
-    await nova-compute 90 counts nova.compute_nodes
+    await neutron 300 answers "$NEUTRON_PORT"
+    await glance 300 answers "$GLANCE_PORT"
+    await nova-api 300 answers "$NOVA_PORT"
+    await nova-compute 300 counts nova.compute_nodes
     counts nova_api.host_mappings || step nova nova_manage cell_v2 discover_hosts
 }
 
