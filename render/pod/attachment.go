@@ -4,8 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"strings"
+	"text/template"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -86,20 +87,22 @@ type cniTuning struct {
 	Sysctls map[string]string `json:"sysctl"`
 }
 
-// expand fills an estate's own template. A placeholder that it doesn't know is an
-// error, and so is a result that is no JSON.
-func expand(template string, p vpn.ExpectedPort) (attachment, error) {
-	text := strings.NewReplacer(
-		"{{.MAC}}", p.MAC, "{{.Address}}", p.Address, "{{.Subnet}}", p.Subnet, "{{.Gateway}}", p.Gateway,
-	).Replace(template)
-	if _, rest, found := strings.Cut(text, "{{"); found {
-		rest, _, _ = strings.Cut(rest, "}}")
-		return "", fmt.Errorf("networkAttachmentTemplate: {{%.40s}} is not one of {{.MAC}} {{.Address}} {{.Subnet}} {{.Gateway}}", rest)
+// expand fills an estate's own template. A name that it doesn't know is an error,
+// and so is a result that is no JSON.
+func expand(text string, p vpn.ExpectedPort) (attachment, error) {
+	t, err := template.New("networkAttachmentTemplate").Option("missingkey=error").Parse(text)
+	if err != nil {
+		return "", err
 	}
-	if !json.Valid([]byte(text)) {
-		return "", fmt.Errorf("networkAttachmentTemplate: the result is not JSON")
+	var b strings.Builder
+	values := map[string]string{"MAC": p.MAC, "Address": p.Address, "Subnet": p.Subnet, "Gateway": p.Gateway}
+	if err := t.Execute(&b, values); err != nil {
+		return "", err
 	}
-	return attachment(text), nil
+	if !json.Valid([]byte(b.String())) {
+		return "", errors.New("networkAttachmentTemplate: the result is not JSON")
+	}
+	return attachment(b.String()), nil
 }
 
 func (a attachment) object(s Spec) Object {

@@ -1,0 +1,162 @@
+package overlay
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/builtins"
+	"sigs.k8s.io/kustomize/api/provider"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	reader "sigs.k8s.io/yaml"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/render/yaml"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// Apply returns the objects with the patches over them, in the order given. An object
+// that no patch is for, or none changes, keeps its bytes.
+func (ps Patches) Apply(objects []resource.Object) ([]resource.Object, error) {
+	for i, p := range ps {
+		var err error
+		if objects, err = p.apply(objects); err != nil {
+			return nil, fmt.Errorf("patch %d: %w", i+1, err)
+		}
+	}
+	return objects, nil
+}
+
+func (p patch) apply(objects []resource.Object) ([]resource.Object, error) {
+	var chosen []resource.Object
+	for _, o := range objects {
+		if p.selects(o) {
+			chosen = append(chosen, o)
+		}
+	}
+	if len(chosen) == 0 {
+		return objects, nil
+	}
+	patched, err := p.transform(chosen)
+	if err != nil {
+		return nil, err
+	}
+	var out []resource.Object
+	for _, o := range objects {
+		if !p.selects(o) {
+			out = append(out, o)
+			continue
+		}
+		data, stays := patched[id(o.APIVersion, o.Kind, o.Namespace, o.Name)]
+		if !stays {
+			continue // the patch deletes it
+		}
+		after, err := rewrite(o, data)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", o.Kind, o.Name, err)
+		}
+		out = append(out, after)
+	}
+	return out, nil
+}
+
+// transform hands objects to kustomize and returns what they become, as JSON.
+func (p patch) transform(objects []resource.Object) (map[resid.ResId][]byte, error) {
+	factory := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
+	var all bytes.Buffer
+	for _, o := range objects {
+		all.WriteString(o.Content + "---\n")
+	}
+	m, err := factory.NewResMapFromBytes(all.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	config, err := json.Marshal(struct {
+		Patch  string         `json:"patch"`
+		Target types.Selector `json:"target"`
+	}{p.text, p.target})
+	if err != nil {
+		return nil, err
+	}
+	plugin := builtins.NewPatchTransformerPlugin()
+	if err := plugin.Config(resmap.NewPluginHelpers(nil, nil, factory, nil), config); err != nil {
+		return nil, err
+	}
+	if err := plugin.Transform(m); err != nil {
+		return nil, err
+	}
+	m.RemoveBuildAnnotations()
+	return found(m, objects)
+}
+
+// found reads kustomize's result. What isn't one of the objects was renamed.
+func found(m resmap.ResMap, objects []resource.Object) (map[resid.ResId][]byte, error) {
+	known := map[resid.ResId]bool{}
+	for _, o := range objects {
+		known[id(o.APIVersion, o.Kind, o.Namespace, o.Name)] = true
+	}
+	patched := map[resid.ResId][]byte{}
+	for _, r := range m.Resources() {
+		data, err := r.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		var now meta
+		if err := json.Unmarshal(data, &now); err != nil {
+			return nil, err
+		}
+		key := id(now.APIVersion, now.Kind, now.Metadata.Namespace, now.Metadata.Name)
+		if !known[key] {
+			return nil, fmt.Errorf("it renames an object to %s", key)
+		}
+		patched[key] = data
+	}
+	return patched, nil
+}
+
+func id(apiVersion, kind, namespace, name string) resid.ResId {
+	group, version := resid.ParseGroupVersion(apiVersion)
+	return resid.ResId{Gvk: resid.Gvk{Group: group, Version: version, Kind: kind}, Name: name, Namespace: namespace}
+}
+
+// rewrite puts the patched object into the file, behind its marker.
+func rewrite(o resource.Object, data []byte) (resource.Object, error) {
+	before, err := reader.YAMLToJSON([]byte(o.Content))
+	if err != nil {
+		return o, err
+	}
+	after, err := reader.YAMLToJSON(data) // the same keys in the same order
+	if err != nil || bytes.Equal(before, after) {
+		return o, err
+	}
+	if err := owned(before, after); err != nil {
+		return o, err
+	}
+	text, err := yaml.FromJSON(o.APIVersion, o.Kind, after)
+	if err != nil {
+		return o, err
+	}
+	marker, _, _ := strings.Cut(o.Content, "\n")
+	o.Content = marker + "\n" + text
+	return o, nil
+}
+
+// owned wants the labels by which the object is found to be ours.
+func owned(before, after []byte) error {
+	var was, now meta
+	if err := json.Unmarshal(before, &was); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(after, &now); err != nil {
+		return err
+	}
+	for _, label := range []string{state.LabelManagedBy, state.LabelEstate, state.LabelGateway} {
+		if was.Metadata.Labels[label] != now.Metadata.Labels[label] {
+			return fmt.Errorf("the patch takes the ownership label %s", label)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package overlay
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Patches are an estate's patches, in the order written.
+type Patches []patch
+
+// patch is one patch with the objects that it is for.
+type patch struct {
+	text     string
+	target   types.Selector
+	selector *types.SelectorRegex
+	labels   labels.Selector // nil: all
+	notes    labels.Selector // of annotations; nil: all
+}
+
+// Parse reads an estate's patches. One without a target is for the object that it
+// names itself, in any namespace unless it names that too.
+func Parse(list []vpn.Patch) (Patches, error) {
+	var all Patches
+	for i, p := range list {
+		parsed, err := parse(p)
+		if err != nil {
+			return nil, fmt.Errorf("patch %d: %w", i+1, err)
+		}
+		all = append(all, parsed)
+	}
+	return all, nil
+}
+
+func parse(p vpn.Patch) (patch, error) {
+	out := patch{text: p.Patch}
+	var err error
+	if len(p.Target) > 0 {
+		err = json.Unmarshal(p.Target, &out.target)
+	} else {
+		out.target, err = named(p.Patch)
+	}
+	if err != nil {
+		return out, err
+	}
+	if out.selector, err = types.NewSelectorRegex(&out.target); err != nil {
+		return out, fmt.Errorf("target: %w", err)
+	}
+	if out.labels, err = selector(out.target.LabelSelector); err != nil {
+		return out, fmt.Errorf("target: %w", err)
+	}
+	if out.notes, err = selector(out.target.AnnotationSelector); err != nil {
+		return out, fmt.Errorf("target: %w", err)
+	}
+	return out, nil
+}
+
+func selector(text string) (labels.Selector, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return labels.Parse(text)
+}
+
+// meta is what identifies an object, and what selectors look at.
+type meta struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name        string            `json:"name"`
+		Namespace   string            `json:"namespace"`
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+}
+
+// named makes the target of a patch that names its object.
+func named(text string) (types.Selector, error) {
+	var m meta
+	if err := yaml.Unmarshal([]byte(text), &m); err != nil {
+		return types.Selector{}, err
+	}
+	if m.Kind == "" || m.Metadata.Name == "" {
+		return types.Selector{}, fmt.Errorf("it has no target, and names no object by kind and metadata.name")
+	}
+	exact := func(s string) string { return regexp.QuoteMeta(s) }
+	gvk := resid.GvkFromString("")
+	if m.APIVersion != "" {
+		group, version := resid.ParseGroupVersion(m.APIVersion)
+		gvk = resid.Gvk{Group: exact(group), Version: exact(version)}
+	}
+	gvk.Kind = exact(m.Kind)
+	return types.Selector{ResId: resid.ResId{Gvk: gvk, Name: exact(m.Metadata.Name), Namespace: exact(m.Metadata.Namespace)}}, nil
+}
+
+// selects tells whether the patch is for an object.
+func (p patch) selects(o resource.Object) bool {
+	group, version := resid.ParseGroupVersion(o.APIVersion)
+	if !p.selector.MatchGvk(resid.Gvk{Group: group, Version: version, Kind: o.Kind}) ||
+		!p.selector.MatchName(o.Name) || !p.selector.MatchNamespace(o.Namespace) {
+		return false
+	}
+	if p.labels == nil && p.notes == nil {
+		return true
+	}
+	var m meta
+	if err := yaml.Unmarshal([]byte(o.Content), &m); err != nil {
+		return false
+	}
+	return (p.labels == nil || p.labels.Matches(labels.Set(m.Metadata.Labels))) &&
+		(p.notes == nil || p.notes.Matches(labels.Set(m.Metadata.Annotations)))
+}
+
+// Unmatched are the numbers, from 1, of the patches that are for none of the objects.
+func (ps Patches) Unmatched(objects []resource.Object) []int {
+	var numbers []int
+	for i, p := range ps {
+		if !p.any(objects) {
+			numbers = append(numbers, i+1)
+		}
+	}
+	return numbers
+}
+
+func (p patch) any(objects []resource.Object) bool {
+	for _, o := range objects {
+		if p.selects(o) {
+			return true
+		}
+	}
+	return false
+}
