@@ -12,16 +12,12 @@ import (
 // effect sets what a change of a standing gateway does to the people behind it.
 // Where no tunnel can be up, nothing does anything.
 func (d *draft) effect(p *party, c *Change) {
-	if c.Before != nil && c.After != nil && c.After.Object != nil {
-		if d.in.Judge != nil {
-			c.suffer(d.in.Judge(*c.Before, *c.After))
-		}
-		return
-	}
 	if !p.running() || c.Action == Delete || c.Action == Release {
 		return
 	}
 	switch {
+	case c.After.Object != nil:
+		d.objectEffect(p, c)
 	case c.After.SecurityGroup != nil:
 		d.groupEffect(p, c)
 	case c.After.Port != nil:
@@ -32,6 +28,19 @@ func (d *draft) effect(p *party, c *Change) {
 			c.suffer(everyone(p, ImpactCustomer, "the gateway's public address becomes "+cmp.Or(a.After, resource.Unknown)))
 		}
 	}
+}
+
+// objectEffect asks the judge. Whoever rolls the pod interrupts everyone, whom
+// the object need not name.
+func (d *draft) objectEffect(p *party, c *Change) {
+	if c.Before == nil || d.in.Judge == nil {
+		return
+	}
+	v := d.in.Judge(*c.Before, *c.After)
+	if v.Impact >= ImpactRestart && len(v.Interrupts) == 0 {
+		v.Interrupts = p.peers()
+	}
+	c.suffer(v)
 }
 
 // everyone is the verdict that concerns all peers of a gateway.
