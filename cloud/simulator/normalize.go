@@ -46,11 +46,16 @@ type names struct {
 func newNames(s Snapshot) *names {
 	n := &names{objects: map[string]Object{}, of: map[string]string{}, address: map[string]string{}}
 	for _, o := range s {
-		n.objects[o.ID] = o
+		if o.Kind != "quota" { // which has the ID of its project, and no name of its own
+			n.objects[o.ID] = o
+		}
 	}
 	var pairs []string
 	for _, o := range s {
-		n.of[o.ID] = n.name(o, 0)
+		if _, named := n.objects[o.ID]; !named {
+			continue
+		}
+		n.of[o.ID] = n.name(n.objects[o.ID], 0)
 		pairs = append(pairs, o.ID, n.of[o.ID])
 	}
 	n.replacer = strings.NewReplacer(pairs...)
@@ -81,8 +86,6 @@ func (n *names) name(o Object, depth int) string {
 		return "rule of " + refer("security_group_id")
 	case o.Kind == "rbac-policy":
 		label = fmt.Sprintf("%s for %s", refer("object_id"), refer("target_tenant"))
-	case o.Kind == "quota":
-		label = "limits"
 	case o.Kind == "floating-ip" && label == "" && o.Attributes["sim:chosen"] == true:
 		label = o.Text("floating_ip_address")
 	}

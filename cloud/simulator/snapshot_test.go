@@ -138,3 +138,22 @@ func TestClockDrivesTimes(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
+
+func TestAQuotaLeavesItsProjectTheName(t *testing.T) {
+	s, a := build(t, func(*api, string) {})
+	before := must(s.Snapshot())(t).Normalize()
+	project := a.net("GET", "/networks?name=vpn-transit", "", 200).list("networks")[0]["project_id"].(string)
+	admin := connect(t, s, "operator-admin")
+	admin.net("PUT", "/quotas/"+project, `{"quota": {"port": 77}}`, 200)
+	var rest simulator.Snapshot
+	for _, o := range must(s.Snapshot())(t).Normalize() {
+		if o.Kind != "quota" {
+			rest = append(rest, o)
+		} else if o.ID != "project operator" {
+			t.Errorf("the quota is called %q", o.ID)
+		}
+	}
+	if diff := cmp.Diff(before, rest); diff != "" {
+		t.Errorf("other objects (-before +after):\n%s", diff)
+	}
+}
