@@ -13,28 +13,45 @@ func (t *text) attributes(c plan.Change) {
 	if (c.Action == plan.Create || c.Action == plan.Delete) && !t.o.Verbose {
 		return
 	}
+	reasons := ruleReasons(c)
 	for _, a := range c.Attributes {
-		for _, line := range difference(a) {
-			t.line(detailIndent, t.ink.diff(line))
+		lines := difference(a)
+		if len(c.Attributes) == 1 && a.Diff != "" {
+			lines = lines[1:] // it is clear what differs
+		}
+		for _, line := range lines {
+			t.line(detailIndent, t.ink.diff(line), reasons[strings.TrimPrefix(line, "+ ")])
 		}
 	}
 }
 
+// ruleReasons says for whom the rules of a security group are.
+func ruleReasons(c plan.Change) map[string]string {
+	reasons := map[string]string{}
+	if c.After != nil && c.After.SecurityGroup != nil {
+		for _, r := range c.After.SecurityGroup.Rules {
+			reasons[Plain(r.String())] = "  " + Plain(r.Why)
+		}
+	}
+	return reasons
+}
+
 // difference writes one attribute as the lines of a diff: "address: a → b"
-// where both sides are short, else + and - lines, or the unified diff of a text.
+// where both sides are short, + and - lines where one is a list, or the unified
+// diff of a text.
 func difference(a plan.Attribute) []string {
 	name := Plain(a.Name)
 	switch {
 	case a.Diff != "":
 		return append([]string{"@@ " + name}, textLines(a.Diff)...)
-	case a.Before != "" && a.After != "" && single(a.Before) && single(a.After):
-		return []string{name + ": " + Plain(a.Before) + " → " + Plain(a.After)}
-	case a.Before == "" && single(a.After):
+	case a.Name == "rules" || !single(a.Before) || !single(a.After):
+		return append([]string{name}, setDifference(textLines(a.Before), textLines(a.After))...)
+	case a.Before == "":
 		return []string{"+ " + name + ": " + Plain(a.After)}
-	case a.After == "" && single(a.Before):
+	case a.After == "":
 		return []string{"- " + name + ": " + Plain(a.Before)}
 	}
-	return append([]string{name}, setDifference(textLines(a.Before), textLines(a.After))...)
+	return []string{name + ": " + Plain(a.Before) + " → " + Plain(a.After)}
 }
 
 func single(s string) bool { return !strings.Contains(strings.TrimSuffix(s, "\n"), "\n") }

@@ -187,6 +187,7 @@ func (t *text) titleLine(b *block) {
 
 func (t *text) block(b *block) {
 	t.titleLine(b)
+	t.lastHeld = ""
 	for _, g := range t.groups(t.worth(b.changes)) {
 		t.group(g, b.New)
 	}

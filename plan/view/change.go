@@ -25,12 +25,21 @@ func (t *text) group(g group, fresh bool) {
 		sign = signHeld
 	}
 	t.line(lineIndent, t.ink.sign(sign), " ", what, "  ", strings.Join(remarks(c, len(g) == 1, fresh), " · "))
+	t.held(c)
 	if effect := effect(c); effect != "" {
 		t.line(detailIndent, t.ink.impact(c.Impact, effect))
 	}
 	if len(g) == 1 {
 		t.attributes(c)
 	}
+}
+
+// held says why a change is not done yet, once for all in a row that share it.
+func (t *text) held(c plan.Change) {
+	if c.Held != "" && c.Held != t.lastHeld {
+		t.line(detailIndent, Plain(c.Held))
+	}
+	t.lastHeld = c.Held
 }
 
 // remarks are what stands beside a change's ID: what it is, why it happens and,
@@ -44,7 +53,7 @@ func remarks(c plan.Change, alone, fresh bool) []string {
 		}
 	}
 	if c.Held != "" {
-		add(string(c.Action) + " held: " + c.Held)
+		add(string(c.Action) + " held")
 	}
 	if alone {
 		add(subject(c))

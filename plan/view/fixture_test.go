@@ -64,6 +64,8 @@ func moved() []plan.Change {
 		Destination: netip.MustParsePrefix("100.64.3.0/24"), NextHop: "10.254.0.12"}}
 	return []plan.Change{
 		{ID: id(resource.KindSecurityGroup, dc1), Owner: dc1, Action: plan.Update, Reason: "peer plant2 moved",
+			After: &resource.Resource{SecurityGroup: &resource.SecurityGroup{Rules: []resource.Rule{{Direction: "ingress", Ether: "IPv4", Protocol: "udp",
+				From: 500, To: 500, Remote: netip.MustParsePrefix("198.51.100.20/32"), Why: "peer plant2"}}}},
 			Attributes: []plan.Attribute{
 				{Name: "rules",
 					Before: "egress any anywhere\ningress udp 500 198.51.100.7/32",

@@ -30,6 +30,8 @@ type text struct {
 	o     Options
 	ink   ink
 	tally tally
+
+	lastHeld string // why the change above is held
 }
 
 func (t *text) line(parts ...string) {
