@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"io"
+	"net/url"
 	"path/filepath"
 )
 
@@ -84,7 +85,7 @@ func (d Diagnostics) WriteSARIF(w io.Writer) error {
 }
 
 func location(p Position) sarifLocation {
-	l := sarifLocation{sarifPhysical{Artifact: sarifArtifact{filepath.ToSlash(p.File)}}}
+	l := sarifLocation{sarifPhysical{Artifact: sarifArtifact{(&url.URL{Path: filepath.ToSlash(p.File)}).String()}}}
 	if p.Line > 0 {
 		l.Physical.Region = &sarifRegion{p.Line, p.Column}
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // WriteText writes one line for each diagnostic, as compilers do, and its hint
@@ -12,27 +14,40 @@ import (
 func (d Diagnostics) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for _, x := range d {
-		b.WriteString(x.Position().String())
+		parts := []string{x.Position().String()}
 		if x.Severity != Error {
-			fmt.Fprintf(&b, ": %s", x.Severity)
+			parts = append(parts, string(x.Severity))
 		}
 		if x.Line == 0 && x.Object != "" {
-			fmt.Fprintf(&b, ": %s", x.Object)
+			parts = append(parts, x.Object)
 		}
 		if x.Field != "" {
-			fmt.Fprintf(&b, ": %s", x.Field)
+			parts = append(parts, x.Field)
 		}
-		fmt.Fprintf(&b, ": %s\n", oneLine(x.Message))
+		fmt.Fprintf(&b, "%s\n", plain(strings.Join(append(parts, x.Message), ": ")))
 		if x.Hint != "" {
-			fmt.Fprintf(&b, "    hint: %s\n", oneLine(x.Hint))
+			fmt.Fprintf(&b, "    hint: %s\n", plain(x.Hint))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// oneLine keeps a message from starting a line of its own.
-func oneLine(s string) string { return strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(s) }
+// plain keeps a message on its line and from speaking to the terminal.
+func plain(s string) string {
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
 
 // report is the JSON form of diagnostics.
 type report struct {

@@ -192,12 +192,17 @@ func (r *resolver) tag(n *yaml.Node, path, want string) {
 // join extends a field path by a name, in quotes where it would look like two.
 func join(path, name string) string {
 	switch {
-	case name == "" || strings.ContainsAny(name, ".[]\" \t\r\n"):
+	case name == "" || strings.ContainsFunc(name, odd):
 		return path + "[" + strconv.Quote(name) + "]"
 	case path == "":
 		return name
 	}
 	return path + "." + name
+}
+
+// odd tells whether a character is none of a field name.
+func odd(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '$')
 }
 
 // ambiguous tells whether an unquoted word is a string in YAML 1.2 and a boolean

@@ -1,0 +1,81 @@
+package manifest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan/manifest"
+)
+
+// awkward are diagnostics with everything that a format has to escape.
+var awkward = manifest.Diagnostics{
+	{
+		File: "gateways/a,b:c.yaml", Line: 9, Column: 7, Document: 2, Object: "VPNPeer acme/plant2",
+		Field: "spec.ipsec.remoteSubnets[0]", Message: "192.168.10.0/24 overlaps 192.168.0.0/16 of acme/plant1 (p1.yaml:9:7)",
+		Hint: "traffic for the overlap could only reach one of them", Severity: manifest.Error,
+		Related: []manifest.Position{{File: "p1.yaml", Line: 9, Column: 7}},
+	},
+	{File: "gateways/a.yaml", Line: 3, Column: 1, Field: "spec.\n::error::", Message: "100% <wrong>\r\n& more", Severity: manifest.Warning},
+	{File: "prod/kustomization.yaml", Object: "VPNGateway acme/dc1", Field: "spec.protocol", Message: "no lines here", Severity: manifest.Error},
+	{File: "deploy", Message: "skipped", Severity: manifest.Note},
+}
+
+func TestFormats(t *testing.T) {
+	for name, write := range map[string]func(manifest.Diagnostics, io.Writer) error{
+		"text": manifest.Diagnostics.WriteText, "json": manifest.Diagnostics.WriteJSON,
+		"github": manifest.Diagnostics.WriteGitHub, "sarif": manifest.Diagnostics.WriteSARIF,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got bytes.Buffer
+			if err := write(awkward, &got); err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata/format", name)
+			if *update {
+				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// Nothing to tell is still a whole document in the formats that machines read.
+func TestNothingToTell(t *testing.T) {
+	for name, write := range map[string]func(manifest.Diagnostics, io.Writer) error{
+		"json": manifest.Diagnostics.WriteJSON, "sarif": manifest.Diagnostics.WriteSARIF,
+	} {
+		var got bytes.Buffer
+		if err := write(nil, &got); err != nil || !json.Valid(got.Bytes()) || bytes.Contains(got.Bytes(), []byte("null")) {
+			t.Errorf("%s: %v\n%s", name, err, got.String())
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	for want, c := range map[string]struct {
+		found manifest.Diagnostics
+		files int
+	}{
+		"2 errors, 1 warning in 7 files":  {awkward, 7},
+		"1 error, 0 warnings in 1 file":   {awkward[:1], 1},
+		"0 errors, 0 warnings in 0 files": {nil, 0},
+	} {
+		if got := c.found.Summary(c.files); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
