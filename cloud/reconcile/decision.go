@@ -1,0 +1,203 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render"
+)
+
+// decision gathers what a plan is made from.
+type decision struct {
+	Input
+	seen     *cloud.Observation
+	ledgers  map[vpn.Owner]alloc.Ledger
+	inputs   map[vpn.Owner]render.Input
+	desired  resource.Graph
+	refusals []plan.Refusal
+}
+
+func (d *decision) note(rs ...plan.Refusal) { d.refusals = append(d.refusals, rs...) }
+
+// checkPins refuses pinned floating IPs that aren't there or are in use by
+// somebody else. One that leads to a gateway whose manifest is gone is given
+// over when that gateway is pruned.
+func (d *decision) checkPins() {
+	for _, g := range d.Estate.Gateways {
+		if !g.FloatingIP.IsValid() {
+			continue
+		}
+		if m, hint := d.pinProblem(g); m != "" {
+			d.note(plan.Refusal{Owner: g.Owner, ID: gatewayID(resource.KindFloatingIP, g.Owner), Message: m, Hint: hint})
+		}
+	}
+}
+
+func (d *decision) pinProblem(g vpn.Gateway) (message, hint string) {
+	i := slices.IndexFunc(d.seen.Pins, func(p cloud.Pin) bool { return p.Address == g.FloatingIP })
+	if i < 0 {
+		return fmt.Sprintf("floating IP %s does not exist in this project", g.FloatingIP),
+			"create it first, or remove spec.endpoint.floatingIP to have one allocated"
+	}
+	switch p := d.seen.Pins[i]; {
+	case p.Holder != "":
+		return fmt.Sprintf("floating IP %s is held by %s", p.Address, p.Holder), "free it first: vpnctl never takes an address that is in use"
+	case p.Owner != "" && p.Owner != g.Owner.String() && !d.leaving(p):
+		return fmt.Sprintf("floating IP %s leads to %s", p.Address, p.Owner),
+			"delete that manifest and plan with --prune: the address is handed over in one run"
+	}
+	return "", ""
+}
+
+// leaving tells whether the gateway that a pin leads to gives it up in this run.
+func (d *decision) leaving(p cloud.Pin) bool {
+	o, _ := vpn.ParseOwner(p.Owner)
+	holder, stays := d.Estate.Gateway(o.Path())
+	if !stays || holder.Owner != o {
+		return d.Options.Prune
+	}
+	return holder.FloatingIP.IsValid() && holder.FloatingIP != p.Address
+}
+
+// checkSubnets refuses site subnets that overlap what is known only now: the
+// transit subnet, and service CIDRs outside the pool.
+func (d *decision) checkSubnets() {
+	reserved := d.reserved()
+	for _, g := range d.Estate.Gateways {
+		for _, p := range g.Peers {
+			for _, s := range p.Subnets {
+				for _, r := range reserved {
+					if s.Overlaps(r.Prefix) {
+						d.note(plan.Refusal{Owner: g.Owner, Message: fmt.Sprintf("peer %s: subnet %s overlaps %s, %s", p.Name, s, r.Prefix, r.By),
+							Hint: "traffic for the overlap could not be told apart"})
+					}
+				}
+			}
+		}
+	}
+}
+
+func (d *decision) reserved() []alloc.Claim {
+	var all []alloc.Claim
+	if d.seen.Facts.Subnet.IsValid() {
+		all = append(all, alloc.Claim{Prefix: d.seen.Facts.Subnet, By: "the transit subnet"})
+	}
+	for _, g := range d.Estate.Gateways {
+		c := d.ledgers[g.Owner].ServiceCIDR
+		if c.IsValid() && !d.Estate.ServiceCIDRPool.Overlaps(c) {
+			all = append(all, alloc.Claim{Prefix: c, By: "the service CIDR of " + g.Owner.Path()})
+		}
+	}
+	return all
+}
+
+// allocate assigns addresses and nodes.
+func (d *decision) allocate() {
+	pins := map[netip.Addr]string{}
+	for _, p := range d.seen.Pins {
+		pins[p.Address] = p.Ref
+	}
+	var problems []alloc.Problem
+	d.ledgers, problems = alloc.Assign(alloc.Input{Estate: d.Estate, Ledgers: d.seen.Ledgers, Claims: d.seen.Claims, Pins: pins, Released: d.released()})
+	nodes, unplaced := d.place()
+	for _, p := range slices.Concat(problems, unplaced) {
+		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint})
+	}
+	for _, g := range d.Estate.Gateways {
+		l, ok := d.ledgers[g.Owner]
+		node, placed := nodes[g.Owner]
+		if ok && placed {
+			d.inputs[g.Owner] = render.Input{Estate: d.Estate, Gateway: g, Ledger: l, Node: node, Facts: d.facts(g, l)}
+		}
+	}
+}
+
+// released are the owners whose ranges this run gives up, if it is asked to.
+func (d *decision) released() []vpn.Owner {
+	var gone []vpn.Owner
+	for _, l := range d.seen.Ledgers {
+		if g, ok := d.Estate.Gateway(l.Owner.Path()); d.Options.Prune && (!ok || g.Owner != l.Owner) {
+			gone = append(gone, l.Owner)
+		}
+	}
+	return gone
+}
+
+func (d *decision) place() (map[vpn.Owner]resource.Node, []alloc.Problem) {
+	var owners []vpn.Owner
+	attached, others := map[vpn.Owner]string{}, map[string]int{}
+	present := map[string]bool{}
+	for _, g := range d.Estate.Gateways {
+		owners = append(owners, g.Owner)
+		attached[g.Owner] = d.seen.Facts.Gateway(g.Owner.String()).ServerID
+		present[g.Owner.String()] = true
+	}
+	for o, f := range d.seen.Facts.Gateways {
+		if !present[o] && f.ServerID != "" {
+			others[f.ServerID]++
+		}
+	}
+	return alloc.Place(owners, d.seen.Facts.Nodes, attached, others, d.Estate.Pod.MaxGatewaysPerNode)
+}
+
+// facts are what will be known of a gateway if nothing unforeseen happens: a
+// pinned address is known before it is associated, and a port that has to be
+// made anew is not known.
+func (d *decision) facts(g vpn.Gateway, l alloc.Ledger) resource.Facts {
+	o := g.Owner.String()
+	planned := d.seen.Facts.Gateway(o)
+	if address := d.publicAddress(g, l); address.IsValid() {
+		planned.FloatingIP = address
+	}
+	if port, ok := d.seen.Graph[gatewayID(resource.KindPort, g.Owner)]; ok && port.Port.Network != d.seen.Facts.NetworkID {
+		planned = resource.GatewayFacts{FloatingIP: planned.FloatingIP}
+	}
+	facts := d.seen.Facts
+	facts.Gateways = map[string]resource.GatewayFacts{o: planned}
+	return facts
+}
+
+// publicAddress is the address that the manifest pins or the ledger records as
+// the customer's.
+func (d *decision) publicAddress(g vpn.Gateway, l alloc.Ledger) netip.Addr {
+	if g.FloatingIP.IsValid() {
+		return g.FloatingIP
+	}
+	for _, p := range d.seen.Pins {
+		if p.Ref != "" && p.Ref == l.FloatingIP {
+			return p.Address
+		}
+	}
+	return netip.Addr{}
+}
+
+// render renders every gateway that has its addresses and its node.
+func (d *decision) render() {
+	for _, g := range d.Estate.Gateways {
+		in, ok := d.inputs[g.Owner]
+		if !ok {
+			continue
+		}
+		graph, problems := render.Gateway(in)
+		for _, p := range problems {
+			d.note(plan.Refusal{Owner: cmp.Or(p.Owner, g.Owner), Message: p.Message, Hint: p.Hint})
+		}
+		d.desired.Merge(graph)
+	}
+}
+
+func gatewayID(k resource.Kind, o vpn.Owner) resource.ID {
+	return resource.ID{Kind: k, Namespace: o.Namespace, Name: o.Name}
+}
+
+// index renders the files of the tree that list its gateways.
+func (d *decision) index(standing []vpn.Owner) []resource.Resource {
+	return render.Index(d.Estate.Name, standing)
+}

@@ -1,0 +1,99 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render"
+)
+
+// Input is what a run starts from.
+type Input struct {
+	Estate    vpn.Estate
+	Manifests int // how many manifests were read
+	Drivers   []cloud.Driver
+	Options   plan.Options
+	Now       time.Time
+}
+
+// Result is a plan and all that carrying it out needs.
+type Result struct {
+	Plan    plan.Plan
+	Seen    *cloud.Observation
+	Ledgers map[vpn.Owner]alloc.Ledger // as they will be
+	Inputs  map[vpn.Owner]render.Input // what each gateway was rendered from
+
+	drivers []cloud.Driver
+}
+
+// Plan observes the estate and decides what has to change. It changes nothing.
+func Plan(ctx context.Context, in Input) (*Result, error) {
+	seen, err := cloud.Observe(ctx, in.Drivers, in.Estate, cloud.Scope{Leftovers: in.Options.Prune})
+	if err != nil {
+		return nil, err
+	}
+	return Decide(in, seen), nil
+}
+
+// Decide plans from what was seen. It is a pure function: the same input gives
+// the same plan.
+func Decide(in Input, seen *cloud.Observation) *Result {
+	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}, desired: resource.Graph{}}
+	d.note(seen.Problems...)
+	d.checkPins()
+	d.allocate()
+	d.checkSubnets()
+	d.render()
+	p := plan.Make(plan.Input{
+		Estate:    in.Estate,
+		Desired:   d.desired,
+		Observed:  seen.Graph,
+		Ledgers:   seen.Ledgers,
+		Refusals:  d.refusals,
+		Notices:   seen.Notices,
+		Judge:     render.Judge,
+		Before:    render.Before(seen.Graph),
+		Index:     d.index,
+		Options:   in.Options,
+		Now:       in.Now,
+		Manifests: in.Manifests,
+	})
+	return &Result{Plan: p, Seen: seen, Ledgers: d.ledgers, Inputs: d.inputs, drivers: in.Drivers}
+}
+
+// Apply carries the plan out. The execution's drivers, renderer and recheck are
+// filled in here.
+func (r *Result) Apply(ctx context.Context, x cloud.Execution) *cloud.Report {
+	x.Drivers, x.Render = r.drivers, r.renderAgain
+	for _, d := range r.drivers {
+		if c, ok := d.(rechecker); ok {
+			x.Recheck = c.Recheck
+		}
+	}
+	return cloud.Apply(ctx, r.Plan, x)
+}
+
+// rechecker is a driver that can tell who lost a claim.
+type rechecker interface {
+	Recheck(ctx context.Context, owners []vpn.Owner) (map[vpn.Owner]string, error)
+}
+
+// renderAgain renders one gateway with what the run has learnt of it.
+func (r *Result) renderAgain(o vpn.Owner, news resource.GatewayFacts) (resource.Graph, error) {
+	in, ok := r.Inputs[o]
+	if !ok { // its manifest is gone: nothing of it is rendered
+		return resource.Graph{}, nil
+	}
+	in.Facts = in.Facts.Learn(o.String(), news)
+	graph, problems := render.Gateway(in)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("rendering %s: %s", o.Path(), problems[0].Message)
+	}
+	return graph, nil
+}
