@@ -121,9 +121,16 @@ func (d *decision) allocate() {
 
 // released are the owners whose ranges this run gives up, if it is asked to.
 func (d *decision) released() []vpn.Owner {
+	if !d.Options.Prune {
+		return nil
+	}
+	written := map[vpn.Owner]bool{}
+	for _, g := range d.Estate.Gateways {
+		written[g.Owner] = true
+	}
 	var gone []vpn.Owner
 	for _, l := range d.seen.Ledgers {
-		if g, ok := d.Estate.Gateway(l.Owner.Path()); d.Options.Prune && (!ok || g.Owner != l.Owner) {
+		if !written[l.Owner] {
 			gone = append(gone, l.Owner)
 		}
 	}
