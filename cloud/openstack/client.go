@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,7 +58,7 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &transport{next: o.Transport, clock: o.Clock, log: o.Log, identity: login.auth.IdentityEndpoint}
+	t := &transport{next: o.Transport, clock: o.Clock, log: o.Log, identity: unversioned(login.auth.IdentityEndpoint)}
 	if t.next == nil {
 		if t.next, err = login.dial(); err != nil {
 			return nil, err
@@ -71,7 +73,7 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 		provider.UserAgent.Prepend(o.UserAgent)
 	}
 	if err := openstack.Authenticate(ctx, provider, login.auth); err != nil {
-		return nil, fmt.Errorf("logging in to %s: %w", login.auth.IdentityEndpoint, faultOf(err))
+		return nil, fmt.Errorf("logging in to %s: %w", login.auth.IdentityEndpoint, loginError(err))
 	}
 	d := &Driver{http: t, clock: o.Clock, patience: o.DetachTimeout,
 		made: map[resource.ID]string{}}
@@ -87,6 +89,21 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 	}
 	d.compute.Microversion = computeVersion
 	return d, nil
+}
+
+func unversioned(authURL string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(authURL, "/"), "/v3"), "/")
+}
+
+// loginError tells answers, and answers that did not come, from credentials that
+// the library finds incomplete before it asks anybody.
+func loginError(err error) error {
+	var code gophercloud.ErrUnexpectedResponseCode
+	var transport *url.Error
+	if errors.As(err, &code) || errors.As(err, &transport) {
+		return faultOf(err)
+	}
+	return err
 }
 
 func (o Options) complete() Options {
@@ -107,11 +124,11 @@ func (o Options) complete() Options {
 // that would cost a call for each service.
 func service(p *gophercloud.ProviderClient, eo gophercloud.EndpointOpts, kind string) (*gophercloud.ServiceClient, error) {
 	eo.ApplyDefaults(kind)
-	url, err := p.EndpointLocator(eo)
+	endpoint, err := p.EndpointLocator(eo)
 	if err != nil {
 		return nil, fmt.Errorf("the catalog has no %s endpoint (region %q, interface %q)", kind, eo.Region, eo.Availability)
 	}
-	return &gophercloud.ServiceClient{ProviderClient: p, Endpoint: url, Type: kind}, nil
+	return &gophercloud.ServiceClient{ProviderClient: p, Endpoint: endpoint, Type: kind}, nil
 }
 
 // project is the ID of the project that the token is for.

@@ -66,6 +66,11 @@ func (j *judgement) sort() {
 	})
 }
 
+// learn completes what is known of a gateway.
+func (j *judgement) learn(o vpn.Owner, news resource.GatewayFacts) {
+	j.Facts.Gateways[o.String()] = j.Facts.Gateways[o.String()].Complete(news)
+}
+
 func (j *judgement) problem(o vpn.Owner, id resource.ID, hint, format string, args ...any) {
 	j.Problems = append(j.Problems, plan.Refusal{Owner: o, ID: id, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
@@ -164,7 +169,7 @@ func (j *judgement) judgePorts() {
 		case !more:
 			j.port[o] = p
 			j.Graph.Add(j.portResource(idOf(resource.KindPort, o), o, p))
-			j.Facts = j.Facts.Learn(o.String(), p.facts())
+			j.learn(o, p.facts())
 		case p.Device == "":
 			j.Graph.Add(j.portResource(second(resource.KindPort, o, p.ID), o, p))
 		default:

@@ -123,7 +123,7 @@ func (j *judgement) floatingIPOf(o vpn.Owner, a addresses) {
 	if found {
 		j.Graph.Add(j.floatingIPResource(idOf(resource.KindFloatingIP, o), o, chosen))
 		address, _ := netip.ParseAddr(chosen.Address)
-		j.Facts = j.Facts.Learn(o.String(), resource.GatewayFacts{FloatingIP: address})
+		j.learn(o, resource.GatewayFacts{FloatingIP: address})
 	}
 	for _, f := range a.tagged {
 		if f.ID != chosen.ID {

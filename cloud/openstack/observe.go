@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -82,9 +83,12 @@ func (d *Driver) lists(v *view, s cloud.Scope) []func(context.Context) error {
 	managed := d.managed()
 	all := []func(context.Context) error{
 		func(ctx context.Context) (err error) { v.groups, err = d.ledgers(ctx); return err },
-		func(ctx context.Context) (err error) { v.ports, err = list[port](ctx, d, "ports", managed); return err },
 		func(ctx context.Context) (err error) {
-			v.floats, err = list[floatingIP](ctx, d, "floatingips", managed)
+			v.ports, err = list[port](ctx, d, portsPath, managed)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			v.floats, err = list[floatingIP](ctx, d, floatsPath, managed)
 			return err
 		},
 		func(ctx context.Context) (err error) { v.routers, err = d.routers(ctx); return err },
@@ -97,15 +101,15 @@ func (d *Driver) lists(v *view, s cloud.Scope) []func(context.Context) error {
 	loose := url.Values{"project_id": {d.project}, "not-tags": {state.ManagedTag}}
 	return append(all,
 		func(ctx context.Context) (err error) {
-			v.loose.groups, err = list[group](ctx, d, "security-groups", loose)
+			v.loose.groups, err = list[group](ctx, d, groupsPath, loose)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			v.loose.ports, err = list[port](ctx, d, "ports", loose)
+			v.loose.ports, err = list[port](ctx, d, portsPath, loose)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			v.loose.floats, err = list[floatingIP](ctx, d, "floatingips", loose)
+			v.loose.floats, err = list[floatingIP](ctx, d, floatsPath, loose)
 			return err
 		},
 	)
@@ -143,11 +147,21 @@ func (d *Driver) pinnedByManifest(ctx context.Context, e vpn.Estate) ([]floating
 			pins = append(pins, g.FloatingIP.String())
 		}
 	}
+	return d.floatsWith(ctx, "floating_ip_address", pins, func(f floatingIP) string { return f.Address })
+}
+
+// floatsWith lists the project's floating IPs that have one of the values.
+func (d *Driver) floatsWith(ctx context.Context, attribute string, values []string, of func(floatingIP) string) ([]floatingIP, error) {
 	own := url.Values{"project_id": {d.project}}
-	if len(pins) > manyPins {
-		return list[floatingIP](ctx, d, "floatingips", own)
+	if len(values) <= manyPins {
+		return listAny[floatingIP](ctx, d, floatsPath, attribute, values, own)
 	}
-	return listAny[floatingIP](ctx, d, "floatingips", "floating_ip_address", pins, own)
+	all, err := list[floatingIP](ctx, d, floatsPath, own)
+	wanted := make(map[string]bool, len(values))
+	for _, v := range values {
+		wanted[v] = true
+	}
+	return slices.DeleteFunc(all, func(f floatingIP) bool { return !wanted[of(f)] }), err
 }
 
 // pinnedByLedger adds the customers' floating IPs that only a ledger names.
@@ -162,14 +176,7 @@ func (d *Driver) pinnedByLedger(ctx context.Context, v *view) error {
 			ids = append(ids, id)
 		}
 	}
-	own := url.Values{"project_id": {d.project}}
-	var more []floatingIP
-	var err error
-	if len(ids) > manyPins {
-		more, err = list[floatingIP](ctx, d, "floatingips", own)
-	} else {
-		more, err = listAny[floatingIP](ctx, d, "floatingips", "id", ids, own)
-	}
+	more, err := d.floatsWith(ctx, "id", ids, func(f floatingIP) string { return f.ID })
 	v.pinned = append(v.pinned, more...)
 	return err
 }
@@ -177,16 +184,11 @@ func (d *Driver) pinnedByLedger(ctx context.Context, v *view) error {
 // nextHops asks who holds the next hops of routes to our service CIDRs, as far as
 // our own ports don't.
 func (d *Driver) nextHops(ctx context.Context, v *view) error {
-	v.hops = map[netip.Addr]port{}
+	v.hops = holdersOf(v.ports)
 	cidrs := map[netip.Prefix]bool{}
 	for _, l := range v.groups {
 		if v.ours(l) {
 			cidrs[l.ServiceCIDR] = true
-		}
-	}
-	for _, p := range v.ports {
-		for _, a := range p.addresses() {
-			v.hops[a] = p
 		}
 	}
 	var unknown []string
@@ -200,13 +202,19 @@ func (d *Driver) nextHops(ctx context.Context, v *view) error {
 	}
 	slices.Sort(unknown)
 	on := url.Values{"network_id": {v.network.ID}}
-	found, err := listAny[port](ctx, d, "ports", "fixed_ips", slices.Compact(unknown), on)
-	for _, p := range found {
+	found, err := listAny[port](ctx, d, portsPath, "fixed_ips", slices.Compact(unknown), on)
+	maps.Copy(v.hops, holdersOf(found))
+	return err
+}
+
+func holdersOf(ports []port) map[netip.Addr]port {
+	holders := make(map[netip.Addr]port, len(ports))
+	for _, p := range ports {
 		for _, a := range p.addresses() {
-			v.hops[a] = p
+			holders[a] = p
 		}
 	}
-	return err
+	return holders
 }
 
 // pinHolders asks which ports hold pinned floating IPs that no port of ours
@@ -223,7 +231,7 @@ func (d *Driver) pinHolders(ctx context.Context, v *view) error {
 		}
 	}
 	slices.Sort(ids)
-	found, err := listAny[port](ctx, d, "ports", "id", slices.Compact(ids), nil)
+	found, err := listAny[port](ctx, d, portsPath, "id", slices.Compact(ids), nil)
 	for _, p := range found {
 		v.holders[p.ID] = p
 	}
@@ -237,7 +245,7 @@ func (d *Driver) managed() url.Values {
 
 // ledgers lists the groups of every estate in the project.
 func (d *Driver) ledgers(ctx context.Context) ([]ledgered, error) {
-	groups, err := list[group](ctx, d, "security-groups", d.managed())
+	groups, err := list[group](ctx, d, groupsPath, d.managed())
 	if err != nil {
 		return nil, err
 	}

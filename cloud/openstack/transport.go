@@ -31,7 +31,7 @@ type transport struct {
 	next     http.RoundTripper
 	clock    Clock
 	log      *slog.Logger
-	identity string // what Keystone's URLs begin with
+	identity string // Keystone's URL without its version
 	calls    atomic.Int64
 }
 
@@ -89,7 +89,8 @@ func buffer(resp *http.Response) error {
 
 // login tells whether the request goes to Keystone.
 func (t *transport) login(req *http.Request) bool {
-	return t.identity != "" && strings.HasPrefix(req.URL.String(), t.identity)
+	below, keystone := strings.CutPrefix(req.URL.String(), t.identity)
+	return t.identity != "" && keystone && (strings.HasPrefix(below, "/v3") || strings.Trim(below, "/") == "")
 }
 
 func (t *transport) note(req *http.Request, resp *http.Response, err error, attempt int, took time.Duration) {

@@ -1,7 +1,9 @@
 package openstack
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -210,6 +212,66 @@ func TestDetachingEndsWithPatience(t *testing.T) {
 	}
 	if got := l.look(keep, w).Graph[idOf(resource.KindPort, w.owner)].Port.Server; got != w.server {
 		t.Errorf("on %s, want still %s", got, w.server)
+	}
+}
+
+// Draining is set and taken back on the ledger, and the record of the state that
+// was reached stays beside it.
+func TestDrainingStandsOnTheLedger(t *testing.T) {
+	l, _, w := built(t)
+	d := l.connect("operator")
+	since := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	for _, want := range []time.Time{since, {}} {
+		o, err := d.Observe(t.Context(), estate(w), keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := change(o, w, resource.KindSecurityGroup, plan.Update)
+		c.After.SecurityGroup.Draining = want
+		if _, err := d.Apply(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		o = l.look(keep, w)
+		if got := o.Graph[c.ID].SecurityGroup.Draining; !got.Equal(want) {
+			t.Errorf("draining %v, want %v", got, want)
+		}
+		if a, ok := o.Graph[idOf(resource.KindApplied, w.owner)]; !ok || a.Applied.Hash != w.hash {
+			t.Errorf("applied %+v, want %s", a.Applied, w.hash)
+		}
+	}
+}
+
+// Gateways are built side by side.
+func TestSideBySide(t *testing.T) {
+	l := newLab(t, simulator.Options{})
+	d := l.connect("operator")
+	var wishes []wish
+	for i := range 8 {
+		wishes = append(wishes, gatewayWish(fmt.Sprintf("dc%d", i), fmt.Sprintf("100.64.%d.0/24", i), l.node("worker-1")))
+	}
+	o, err := d.Observe(t.Context(), estate(wishes...), keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []func(context.Context) error
+	for _, w := range wishes {
+		calls = append(calls, func(ctx context.Context) error {
+			facts := o.Facts
+			for _, k := range buildOrder {
+				news, err := d.Apply(ctx, change(&cloud.Observation{Facts: facts}, w, k, plan.Create))
+				if err != nil {
+					return err
+				}
+				facts = facts.Learn(w.owner.String(), news)
+			}
+			return nil
+		})
+	}
+	if err := together(t.Context(), calls...); err != nil {
+		t.Fatal(err)
+	}
+	if left := changes(l.look(prune, wishes...), wishes); len(left) > 0 {
+		t.Errorf("%d changes are left, the first %s %s", len(left), left[0].Action, left[0].ID)
 	}
 }
 
