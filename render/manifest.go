@@ -14,7 +14,7 @@ import (
 func (r *rendering) manifests(labels map[string]string) ([]resource.Object, error) {
 	var objects []resource.Object
 	for _, m := range r.in.Gateway.Manifests {
-		text, err := manifest(m, labels)
+		text, err := written(m, labels)
 		if err != nil {
 			return nil, fmt.Errorf("writing %s %s: %w", m.Kind, m.Name, err)
 		}
@@ -23,7 +23,8 @@ func (r *rendering) manifests(labels map[string]string) ([]resource.Object, erro
 	return objects, nil
 }
 
-func manifest(m vpn.Manifest, labels map[string]string) (string, error) {
+// written is a manifest as it stands in the tree.
+func written(m vpn.Manifest, labels map[string]string) (string, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(m.JSON), &object); err != nil {
 		return "", err
