@@ -26,6 +26,18 @@ type decision struct {
 
 func (d *decision) note(rs ...plan.Refusal) { d.refusals = append(d.refusals, rs...) }
 
+// checkLinks refuses what is read and validated, but not built: a link that is
+// passed over in silence would look like one that stands.
+func (d *decision) checkLinks() {
+	if len(d.Options.Gateways) > 0 {
+		return
+	}
+	for _, l := range d.Estate.Links {
+		d.note(plan.Refusal{Owner: l.Owner, Message: "ClusterLink is not supported by this version: nothing is made, changed or removed for it",
+			Hint: "keep links out of what vpnctl reads, or plan gateways alone with --gateway"})
+	}
+}
+
 // checkPins refuses pinned floating IPs that aren't there or are in use by
 // somebody else. One that leads to a gateway whose manifest is gone is given
 // over when that gateway is pruned.

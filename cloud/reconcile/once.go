@@ -46,6 +46,7 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 func Decide(in Input, seen *cloud.Observation) *Result {
 	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}, desired: resource.Graph{}}
 	d.note(seen.Problems...)
+	d.checkLinks()
 	d.checkPins()
 	d.allocate()
 	d.checkSubnets()
