@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -283,8 +284,8 @@ func TestRecheck(t *testing.T) {
 		"for one service CIDR": gatewayWish("dc2", "100.64.3.0/24", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
-			now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-			l := newLab(t, simulator.Options{Clock: func() time.Time { now = now.Add(time.Second); return now }})
+			var seconds atomic.Int64 // each look at the clock is one later
+			l := newLab(t, simulator.Options{Clock: func() time.Time { return time.Unix(1_800_000_000+seconds.Add(1), 0) }})
 			first := gatewayWish("dc1", "100.64.3.0/24", "")
 			a, b := l.connect("operator"), l.connect("operator")
 			claim(t, a, first)
