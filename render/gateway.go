@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/vpnctl/vpnctl/plan/alloc"
@@ -37,6 +38,7 @@ func Gateway(in Input) (resource.Graph, []Problem) {
 		owner: in.Gateway.Owner.String(),
 		graph: make(resource.Graph, 24+len(in.Gateway.Peers)),
 	}
+	r.sources()
 	r.facts()
 	r.cloud()
 	r.kubernetes()
@@ -71,6 +73,15 @@ func (r *rendering) add(res resource.Resource, needs ...resource.ID) {
 // id names a resource of which a gateway has one.
 func (r *rendering) id(k resource.Kind) resource.ID {
 	return resource.ID{Kind: k, Namespace: r.in.Gateway.Owner.Namespace, Name: r.in.Gateway.Owner.Name}
+}
+
+// sources refuses reverse exposures that nobody could be held to: without internal
+// source CIDRs the ruleset would have to let in whoever comes.
+func (r *rendering) sources() {
+	g := r.in.Gateway
+	if len(g.ReverseExposures) > 0 && len(r.in.Estate.InternalSourceCIDRs) == 0 && !g.SourcesOptional {
+		r.refuse(errors.New("reverse exposures need the estate's internalSourceCIDRs"), "set spec.internalSourceCIDRs to the networks that may use them")
+	}
 }
 
 // facts are the texts that stand for what the outside knows.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render/nat"
 )
 
 func rendered(t *testing.T, in Input) resource.Graph {
@@ -81,7 +82,7 @@ func TestPodTemplateStays(t *testing.T) {
 		"other proposals":         func(in *Input) { in.Gateway.IKE.Proposals = []string{"aes256-sha512-ecp384"} },
 		"another floating IP":     func(in *Input) { in.Gateway.FloatingIP = addr("203.0.113.99") },
 		"another service CIDR":    func(in *Input) { in.Ledger.ServiceCIDR = network("100.64.8.0/24") },
-		"other internal sources":  func(in *Input) { in.Estate.InternalSourceCIDRs = nil },
+		"other internal sources":  func(in *Input) { in.Estate.InternalSourceCIDRs = networks("10.7.0.0/16") },
 		"no reverse exposure":     func(in *Input) { in.Gateway.ReverseExposures = nil },
 		"a label of the manifest": func(in *Input) { in.Gateway.Manifests = nil },
 	} {
@@ -165,6 +166,8 @@ func TestProblemsOfAGateway(t *testing.T) {
 		"a manifest that is no JSON":       {func(in *Input) { in.Gateway.Manifests[0].JSON = "{" }, "VPNGateway dc1"},
 		"a namespace that leaves the tree": {func(in *Input) { in.Gateway.Owner.Namespace = ".." }, "folder"},
 		"a name that leaves the tree":      {func(in *Input) { in.Gateway.Owner.Name = "a/../../b" }, "folder"},
+		"a peer that leaves the tree":      {func(in *Input) { in.Gateway.Manifests[1].Name = "../x" }, "folder"},
+		"reverse exposures for nobody":     {func(in *Input) { in.Estate.InternalSourceCIDRs = nil }, "internalSourceCIDRs"},
 		"one peer written twice":           {func(in *Input) { in.Gateway.Manifests = append(in.Gateway.Manifests, in.Gateway.Manifests[1]) }, "twice"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -175,6 +178,26 @@ func TestProblemsOfAGateway(t *testing.T) {
 				t.Errorf("problems %v don't speak of %q", problems, c.want)
 			}
 		})
+	}
+}
+
+// TestSourcesOptional: an IPsecGateway goes on without internal sources, and then its
+// reverse exposures are closed.
+func TestSourcesOptional(t *testing.T) {
+	in := copied(t, acme())
+	in.Gateway.SourcesOptional, in.Estate.InternalSourceCIDRs = true, nil
+	g := rendered(t, in)
+	for _, r := range g[resource.ID{Kind: resource.KindSecurityGroup, Namespace: "acme", Name: "dc1"}].SecurityGroup.Rules {
+		if strings.Contains(r.Why, "scada") {
+			t.Errorf("open to %s", r)
+		}
+	}
+	table, err := nat.Parse(decode(g[kubernetesID("ConfigMap", "dc1-nat")].Object.Content).Data["nat.nft"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grants, there := table.Set("reverse_grants"); !there || len(grants.Elements) > 0 {
+		t.Errorf("granted: %v", grants.Elements)
 	}
 }
 

@@ -68,9 +68,13 @@ func (r *rendering) objects() ([]resource.Object, error) {
 
 // checkPath refuses names that would leave the gateway's own folder.
 func (r *rendering) checkPath() error {
-	for _, part := range []string{r.in.Gateway.Owner.Namespace, r.in.Gateway.Owner.Name} {
+	parts := []string{r.in.Gateway.Owner.Namespace, r.in.Gateway.Owner.Name}
+	for _, m := range r.in.Gateway.Manifests {
+		parts = append(parts, m.Name)
+	}
+	for _, part := range parts {
 		if part == "" || strings.ContainsAny(part, `/\`) || strings.HasPrefix(part, ".") {
-			return fmt.Errorf("%q can't be the name of a folder", part)
+			return fmt.Errorf("%q can't be the name of a file or folder", part)
 		}
 	}
 	return nil

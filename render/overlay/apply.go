@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/builtins"
+	"sigs.k8s.io/kustomize/api/filters/patchjson6902"
 	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/api/types"
+	kresource "sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	reader "sigs.k8s.io/yaml"
 
@@ -74,22 +74,63 @@ func (p patch) transform(objects []resource.Object) (map[resid.ResId][]byte, err
 	if err != nil {
 		return nil, err
 	}
-	config, err := json.Marshal(struct {
-		Patch  string         `json:"patch"`
-		Target types.Selector `json:"target"`
-	}{p.text, p.target})
+	if p.operations {
+		err = operate(m, p.text)
+	} else {
+		err = merge(m, factory, p.text)
+	}
 	if err != nil {
-		return nil, err
-	}
-	plugin := builtins.NewPatchTransformerPlugin()
-	if err := plugin.Config(resmap.NewPluginHelpers(nil, nil, factory, nil), config); err != nil {
-		return nil, err
-	}
-	if err := plugin.Transform(m); err != nil {
 		return nil, err
 	}
 	m.RemoveBuildAnnotations()
 	return found(m, objects)
+}
+
+// operate carries out a list of operations on each object.
+func operate(m resmap.ResMap, text string) error {
+	for _, r := range m.Resources() {
+		if err := r.ApplyFilter(patchjson6902.Filter{Patch: text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge merges one document into each object.
+func merge(m resmap.ResMap, factory *resmap.Factory, text string) error {
+	var document map[string]any
+	if err := reader.Unmarshal([]byte(text), &document); err != nil {
+		return err
+	}
+	if err := complete(document); err != nil {
+		return err
+	}
+	patch, err := factory.RF().FromMap(document)
+	if err != nil {
+		return err
+	}
+	return m.ApplySmPatch(kresource.MakeIdSet(m.Resources()), patch)
+}
+
+// complete adds what kustomize wants of every patch and doesn't look at where a target
+// says which objects are meant.
+func complete(document map[string]any) error {
+	if document["metadata"] == nil {
+		document["metadata"] = map[string]any{}
+	}
+	metadata, ok := document["metadata"].(map[string]any)
+	if !ok {
+		return fmt.Errorf("its metadata is not a mapping")
+	}
+	if metadata["name"] == nil {
+		metadata["name"] = "target"
+	}
+	for _, key := range []string{"apiVersion", "kind"} {
+		if document[key] == nil {
+			document[key] = "target"
+		}
+	}
+	return nil
 }
 
 // found reads kustomize's result. What isn't one of the objects was renamed.

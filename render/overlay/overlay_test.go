@@ -60,6 +60,10 @@ func TestPatchesThatApply(t *testing.T) {
 			vpn.Patch{Patch: "- op: remove\n  path: /spec/template/spec/containers/1\n", Target: json.RawMessage(`{"kind":"Deployment","labelSelector":"vpn.bnerd.net/gateway=dc1"}`)},
 			map[string]string{"Deployment": head + "  template:\n    spec:\n      containers:\n      - image: a:1\n        name: charon\n"},
 		},
+		"a merge that names nothing, into a target": {
+			vpn.Patch{Patch: "spec:\n  paused: true\n", Target: json.RawMessage(`{"kind":"Deployment"}`)},
+			map[string]string{"Deployment": head + "  paused: true\n  template:\n    spec:\n      containers:\n      - image: a:1\n        name: charon\n      - image: a:1\n        name: status\n"},
+		},
 		"a patch that deletes": {
 			vpn.Patch{Patch: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: dc1-nat\n$patch: delete\n"}, map[string]string{"ConfigMap": ""},
 		},
@@ -110,6 +114,8 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		"operations without a target":     {Patch: "- op: remove\n  path: /spec\n"},
 		"an object without a name":        {Patch: "kind: Deployment\n"},
 		"a text that is no YAML":          {Patch: "\t{", Target: target(`{"kind":"Deployment"}`)},
+		"metadata of another shape":       {Patch: "metadata: []\n", Target: target(`{"kind":"Deployment"}`)},
+		"two documents":                   {Patch: "spec: {}\n---\nspec: {}\n", Target: target(`{"kind":"Deployment"}`)},
 		"a pattern that is none":          {Patch: "spec: {}\n", Target: target(`{"kind":"("}`)},
 		"a label selector that is none":   {Patch: "spec: {}\n", Target: target(`{"labelSelector":"=="}`)},
 		"a target that is no JSON object": {Patch: "spec: {}\n", Target: target(`[]`)},

@@ -1,18 +1,22 @@
 package overlay
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
+	"strings"
 
+	yamlv3 "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
-
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Patches are an estate's patches, in the order written.
@@ -20,11 +24,12 @@ type Patches []patch
 
 // patch is one patch with the objects that it is for.
 type patch struct {
-	text     string
-	target   types.Selector
-	selector *types.SelectorRegex
-	labels   labels.Selector // nil: all
-	notes    labels.Selector // of annotations; nil: all
+	text       string
+	operations bool // a list of operations; false: a document to merge
+	target     types.Selector
+	selector   *types.SelectorRegex
+	labels     labels.Selector // nil: all
+	notes      labels.Selector // of annotations; nil: all
 }
 
 // Parse reads an estate's patches. One without a target is for the object that it
@@ -42,8 +47,14 @@ func Parse(list []vpn.Patch) (Patches, error) {
 }
 
 func parse(p vpn.Patch) (patch, error) {
-	out := patch{text: p.Patch}
-	var err error
+	if err := single(p.Patch); err != nil {
+		return patch{}, err
+	}
+	data, err := yaml.YAMLToJSON([]byte(p.Patch))
+	if err != nil {
+		return patch{}, err
+	}
+	out := patch{text: p.Patch, operations: bytes.HasPrefix(data, []byte("["))}
 	if len(p.Target) > 0 {
 		err = json.Unmarshal(p.Target, &out.target)
 	} else {
@@ -62,6 +73,19 @@ func parse(p vpn.Patch) (patch, error) {
 		return out, fmt.Errorf("target: %w", err)
 	}
 	return out, nil
+}
+
+// single refuses a second document, which a reader of one would not see.
+func single(text string) error {
+	documents := yamlv3.NewDecoder(strings.NewReader(text))
+	var node yamlv3.Node
+	if err := documents.Decode(&node); err != nil {
+		return err
+	}
+	if err := documents.Decode(&node); !errors.Is(err, io.EOF) {
+		return errors.New("it has more than one document")
+	}
+	return nil
 }
 
 func selector(text string) (labels.Selector, error) {
