@@ -13,7 +13,7 @@ const (
 	exitDone        = 0
 	exitError       = 1   // refused, failed, denied, or a command line that makes no sense
 	exitChanges     = 2   // --detailed-exitcode: there are changes
-	exitInterrupted = 130 // a second Ctrl-C: at once, with calls in flight
+	exitInterrupted = 130 // Ctrl-C ended the run at once: while reading, or the second one of an apply
 )
 
 // errChanges: all went well, and there are changes.
@@ -36,11 +36,14 @@ func fail(s *streams, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	if e, ok := errors.AsType[exit](err); ok && e.message == "" {
-		return e.code
+	e, ok := errors.AsType[exit](err)
+	if !ok {
+		e.code = exitError
 	}
-	fmt.Fprintln(s.stderr, "vpnctl: "+s.plain(err))
-	return exitError
+	if !ok || e.message != "" {
+		fmt.Fprintln(s.stderr, "vpnctl: "+s.plain(err))
+	}
+	return e.code
 }
 
 // usage is fail for a command line that was not understood.

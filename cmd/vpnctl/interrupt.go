@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,7 +26,7 @@ type interrupts struct {
 }
 
 // errInterrupted is the cause of a context that a signal cancelled.
-var errInterrupted = fmt.Errorf("interrupted")
+var errInterrupted = exit{code: exitInterrupted, message: "interrupted"}
 
 func newInterrupts(w io.Writer) *interrupts {
 	i := &interrupts{stop: make(chan struct{}), signals: make(chan os.Signal, 2), w: w}
@@ -61,6 +62,15 @@ func (i *interrupts) Graceful() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.graceful = true
+}
+
+// told is the error of a run, or that a signal ended it.
+func (i *interrupts) told(err error) error {
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, errInterrupted)
+	if ended && errors.Is(context.Cause(i.ctx), errInterrupted) {
+		return errInterrupted
+	}
+	return err
 }
 
 // Close gives the signals back; the goroutine that waits for them ends.

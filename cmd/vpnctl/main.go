@@ -11,6 +11,9 @@ type grammar struct {
 	Globals
 
 	Validate   validateCommand   `cmd:"" help:"Check manifests without any cloud or cluster."`
+	Plan       planCommand       `cmd:"" help:"Show what would change, and whom it interrupts."`
+	Apply      applyCommand      `cmd:"" help:"Make the cloud and the Kubernetes side what the manifests say."`
+	Render     renderCommand     `cmd:"" help:"Write the Kubernetes objects of provisioned gateways into a folder."`
 	Crds       crdsCommand       `cmd:"" name:"crds" help:"Print the CustomResourceDefinitions."`
 	Simulator  simulatorCommand  `cmd:"" help:"A simulated OpenStack on loopback."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
@@ -45,14 +48,14 @@ func run(args []string, s *streams) int {
 	}
 	stop := newInterrupts(s.stderr)
 	defer stop.Close()
-	return fail(s, ctx.Run(&g.Globals, s, stop))
+	return fail(s, stop.told(ctx.Run(&g.Globals, s, stop)))
 }
 
 func newParser(g *grammar, s *streams) (*kong.Kong, error) {
 	return kong.New(g,
 		kong.Name("vpnctl"),
 		kong.Description("Site-to-site VPN gateways on OpenStack and Kubernetes, from manifests: validate, plan, apply, render."),
-		kong.Vars{"sim": defaultSim},
+		kong.Vars{"sim": defaultSim, "impacts": impactEnum},
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Writers(s.stdout, s.stderr),

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/view"
+)
+
+type applyCommand struct {
+	selection
+	gate
+	AutoApprove bool          `help:"Don't ask."`
+	Parallelism int           `default:"8" placeholder:"N" help:"Gateways side by side. Default: ${default}."`
+	LockTimeout time.Duration `default:"3m" help:"How long to wait for another run of this estate. Default: ${default}."`
+	Paths       []string      `arg:"" optional:"" help:"Files, folders, - for standard input, or one saved plan. Default: this folder."`
+}
+
+// Help is what --help adds.
+func (applyCommand) Help() string {
+	return `Plans, asks, and carries the plan out: gateways side by side, each in its order. A saved plan is planned again first and refused where anything came out differently. One run writes to an estate at a time; others wait.
+
+Examples:
+
+    vpnctl apply gateways/
+    vpnctl apply --auto-approve --deny-impact customer gateways/
+    vpnctl apply plan.json
+
+The first Ctrl-C finishes what is in flight and stops; the second one ends at once. Whatever happens, running apply again continues. Exit codes: 0 done, 1 error, refusal or denial.`
+}
+
+func (c applyCommand) Run(g *Globals, s *streams, stop *interrupts) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	j, err := g.job(s, c.Paths, c.selection)
+	if err != nil {
+		return err
+	}
+	if j.saved == nil && !c.AutoApprove && !terminal(s.stdin) {
+		return errors.New("apply asks before it changes anything, but there is no terminal: use --auto-approve, or save a plan and apply that")
+	}
+	a := &application{applyCommand: c, globals: g, streams: s, stop: stop, job: j}
+	if a.site, err = g.connect(stop.ctx, s, j.estate, j.base); err != nil {
+		return err
+	}
+	defer a.site.Close()
+	switch {
+	case j.saved != nil:
+		return a.saved()
+	case c.AutoApprove:
+		return a.unattended()
+	}
+	return a.asked()
+}
+
+func (c applyCommand) check() error {
+	if c.Parallelism < 1 {
+		return fmt.Errorf("--parallelism is %d, but must be at least 1", c.Parallelism)
+	}
+	return c.selection.check()
+}
+
+// application is one apply.
+type application struct {
+	applyCommand
+	globals *Globals
+	streams *streams
+	stop    *interrupts
+	job     *job
+	site    *site
+}
+
+// asked plans, shows, asks, and applies what it showed.
+func (a *application) asked() error {
+	result, err := a.site.plan(a.stop.ctx, a.job)
+	if err != nil {
+		return err
+	}
+	if err := a.show(result.Plan); err != nil {
+		return err
+	}
+	if done, err := a.settled(result.Plan); done {
+		return err
+	}
+	if yes, err := a.ask(); err != nil || !yes {
+		return err
+	}
+	shown := result.Plan
+	return a.locked(func(ctx context.Context) error { return a.again(ctx, shown, "The plan above") })
+}
+
+// saved applies a saved plan.
+func (a *application) saved() error {
+	return a.locked(func(ctx context.Context) error { return a.again(ctx, *a.job.saved, a.job.file) })
+}
+
+// unattended plans and applies without a question.
+func (a *application) unattended() error {
+	return a.locked(func(ctx context.Context) error {
+		result, err := a.site.plan(ctx, a.job)
+		if err != nil {
+			return err
+		}
+		if err := a.show(result.Plan); err != nil {
+			return err
+		}
+		if done, err := a.settled(result.Plan); done {
+			return err
+		}
+		return a.carryOut(ctx, result)
+	})
+}
+
+// again plans once more and carries the plan out where it is still the one that
+// was agreed to.
+func (a *application) again(ctx context.Context, agreed plan.Plan, name string) error {
+	result, err := a.site.plan(ctx, a.job)
+	if err != nil {
+		return err
+	}
+	if moved := plan.Compare(agreed, result.Plan); len(moved) > 0 {
+		if err := view.Stale(a.streams.stderr, name, agreed, moved); err != nil {
+			return err
+		}
+		return errSaid
+	}
+	if done, err := a.settled(result.Plan); done {
+		return err
+	}
+	return a.carryOut(ctx, result)
+}
+
+func (a *application) show(p plan.Plan) error {
+	return view.Text(a.streams.stdout, p, view.Options{Color: a.globals.color(a.streams.stdout),
+		Verbose: a.globals.Verbose > 0, Header: a.site.header})
+}
+
+// settled tells whether nothing is left to be carried out, and why.
+func (a *application) settled(p plan.Plan) (bool, error) {
+	for _, r := range p.Refusals {
+		if r.Owner.IsZero() {
+			return true, errors.New("nothing was changed: " + r.Message)
+		}
+	}
+	if err := a.pass(p); err != nil {
+		return true, fmt.Errorf("nothing was changed: %w", err)
+	}
+	if len(p.Pending()) > 0 {
+		return false, nil
+	}
+	if len(p.Refusals) > 0 {
+		return true, errSaid
+	}
+	return true, nil
+}
+
+// ask wants the whole word.
+func (a *application) ask() (bool, error) {
+	fmt.Fprint(a.streams.stdout, "\nApply this? Only yes will do: ")
+	answer, err := bufio.NewReader(a.streams.stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("reading the answer: %w", err)
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		fmt.Fprintln(a.streams.stdout, "Nothing was changed.")
+		return false, errSaid
+	}
+	return true, nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/directory"
+	"github.com/vpnctl/vpnctl/cloud/openstack"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
+	"github.com/vpnctl/vpnctl/plan/view"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// site is where an estate lives: its cloud and its Kubernetes side.
+type site struct {
+	estate  vpn.Estate
+	cloud   *openstack.Driver
+	drivers []cloud.Driver
+	header  view.Header
+	close   func() error
+}
+
+// Close lets go of a simulated cloud.
+func (at *site) Close() error { return at.close() }
+
+// connect reaches the estate's cloud and its Kubernetes side, or with --sim the
+// simulated ones. A relative folder of the estate counts from base.
+func (g *Globals) connect(ctx context.Context, s *streams, e vpn.Estate, base string) (*site, error) {
+	if g.Sim != "" {
+		return g.connectSimulated(ctx, s, e)
+	}
+	if e.Kubernetes.Target != vpn.TargetDirectory {
+		return nil, fmt.Errorf("spec.kubernetes.target: %s is not supported by this version; use %s, or --sim", e.Kubernetes.Target, vpn.TargetDirectory)
+	}
+	driver, err := openstack.Connect(ctx, openstack.Options{Cloud: e.OpenStack.Cloud, Log: g.log(s), UserAgent: "vpnctl/" + Version()})
+	if err != nil {
+		return nil, err
+	}
+	root := e.Kubernetes.Directory
+	if !filepath.IsAbs(root) {
+		root = filepath.Join(base, root)
+	}
+	name := cmp.Or(e.OpenStack.Cloud, os.Getenv("OS_CLOUD"), "of the environment")
+	return newSite(e, driver, root, name, func() error { return nil }), nil
+}
+
+// connectSimulated makes the simulated cloud of --sim, with the Kubernetes side
+// beside its state. A cluster is simulated by files, too.
+func (g *Globals) connectSimulated(ctx context.Context, s *streams, e vpn.Estate) (*site, error) {
+	server, err := simulator.New(simulator.Options{Dir: string(g.Sim), Seed: seedOf(e)})
+	if err != nil {
+		return nil, err
+	}
+	access, err := server.Credentials(simulated, "operator")
+	if err != nil {
+		return nil, err
+	}
+	driver, err := openstack.Connect(ctx, openstack.Options{
+		Env:       func(key string) string { return access.Env[key] },
+		Transport: simulator.Transport(server),
+		Log:       g.log(s),
+		UserAgent: "vpnctl/" + Version(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.Kubernetes = vpn.Kubernetes{Target: vpn.TargetDirectory, Directory: e.Kubernetes.Directory, Nodes: simulatedNodes(e)}
+	return newSite(e, driver, filepath.Join(string(g.Sim), "kubernetes"), "simulated in "+tidy(string(g.Sim)), server.Close), nil
+}
+
+func newSite(e vpn.Estate, driver *openstack.Driver, root, name string, close func() error) *site {
+	return &site{
+		estate:  e,
+		cloud:   driver,
+		drivers: []cloud.Driver{driver, directory.New(root)},
+		header:  view.Header{Cloud: name, Target: "directory " + tidy(root), Directory: tidy(root)},
+		close:   close,
+	}
+}
+
+// tidy shows a folder as seen from here, where that is shorter.
+func tidy(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, abs); err == nil && len(rel) < len(abs) {
+		return rel
+	}
+	return abs
+}

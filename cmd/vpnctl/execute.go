@@ -1,0 +1,115 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/plan/view"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// locked runs with the estate's lock. What the run says counts; a lock that
+// could not be removed is told besides.
+func (a *application) locked(run func(ctx context.Context) error) error {
+	lock, err := reconcile.Lock(a.stop.ctx, a.site.estate, a.site.cloud,
+		state.LockOptions{Holder: holder(), Timeout: a.LockTimeout, Waiting: a.waiting})
+	if err != nil {
+		return err
+	}
+	if warning := lock.Warning(); warning != "" {
+		fmt.Fprintln(a.streams.stderr, "! "+view.Plain(warning))
+	}
+	err = run(lock.Context())
+	if cause := context.Cause(lock.Context()); err != nil && errors.Is(cause, state.ErrLost) {
+		err = cause
+	}
+	if left := lock.Release(a.stop.ctx); left != nil {
+		fmt.Fprintln(a.streams.stderr, "! "+view.Plain(left.Error()))
+	}
+	return err
+}
+
+func (a *application) waiting(holder string, until time.Time) {
+	fmt.Fprintf(a.streams.stderr, "Waiting for the run of %s, which holds the lock until %s unless it renews it.\n",
+		view.Plain(holder), until.Local().Format(time.TimeOnly))
+}
+
+// holder says who runs this, for others who wait: user@host.
+func holder() string {
+	name := cmp.Or(os.Getenv("USER"), "someone")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("%s@%s (process %d)", name, host, os.Getpid())
+}
+
+// carryOut executes a plan and reports.
+func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
+	a.stop.Graceful()
+	began := time.Now()
+	show := view.NewProgress(a.streams.stderr, r.Plan.Pending(), view.ProgressOptions{
+		Live:  terminal(a.streams.stderr) && a.globals.Verbose == 0,
+		Color: a.globals.color(a.streams.stderr),
+		Width: width(a.streams.stderr),
+	})
+	finished := ticking(show)
+	report := r.Apply(ctx, cloud.Execution{Parallelism: a.Parallelism, Stop: a.stop.stop, Progress: func(e cloud.Event) { tell(show, e) }})
+	finished()
+	if err := view.Outcomes(a.streams.stdout, outcomes(report), time.Since(began), a.globals.color(a.streams.stdout)); err != nil {
+		return err
+	}
+	if report.Err() != nil || len(r.Plan.Refusals) > 0 {
+		return errSaid
+	}
+	return nil
+}
+
+func tell(show *view.Progress, e cloud.Event) {
+	if e.State == cloud.Started {
+		show.Started(e.Change)
+	} else {
+		show.Settled(e.Change, e.State == cloud.Skipped, e.Err)
+	}
+}
+
+// ticking keeps live lines moving until the returned function is called.
+func ticking(show *view.Progress) (finish func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				show.Tick()
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-stopped
+		show.Close()
+	}
+}
+
+func outcomes(r *cloud.Report) []view.Outcome {
+	var all []view.Outcome
+	for _, o := range r.Outcomes {
+		all = append(all, view.Outcome{Change: o.Change, Done: o.State == cloud.Done, Failed: o.State == cloud.Failed, Err: o.Err})
+	}
+	return all
+}

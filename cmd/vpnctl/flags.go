@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vpnctl/vpnctl/plan"
+)
+
+// impactEnum is what --deny-impact takes; empty: deny nothing.
+const impactEnum = ",reload,reconnect,restart,customer"
+
+// selection are the flags that a plan depends on.
+type selection struct {
+	Gateway    []string      `placeholder:"NS/NAME" sep:"none" help:"Only this gateway; repeatable. All manifests are still read."`
+	Only       string        `enum:",cloud,kubernetes" default:"" placeholder:"SIDE" help:"Only one side: cloud or kubernetes."`
+	Prune      bool          `help:"Delete gateways and peers whose manifest is gone."`
+	MaxDeletes *int          `placeholder:"N" help:"With --prune: refuse to delete more gateways and peers than this. Default: 10."`
+	AllowEmpty bool          `help:"With --prune: allow it although no manifest was read at all."`
+	Hold       time.Duration `default:"10m" help:"How long the cloud side outlives removed files, so that pods end first. Default: ${default}."`
+	PodsGone   bool          `help:"The pods of removed files have ended: don't hold their cloud side any longer."`
+}
+
+// check refuses flags that make no sense together.
+func (f selection) check() error {
+	switch {
+	case f.AllowEmpty && !f.Prune:
+		return fmt.Errorf("--allow-empty needs --prune")
+	case f.MaxDeletes != nil && !f.Prune:
+		return fmt.Errorf("--max-deletes needs --prune")
+	case f.MaxDeletes != nil && *f.MaxDeletes < 0:
+		return fmt.Errorf("--max-deletes is %d, but can't be negative", *f.MaxDeletes)
+	case f.Hold < 0:
+		return fmt.Errorf("--hold is %s, but can't be negative", f.Hold)
+	case f.PodsGone && f.Hold != plan.DefaultHold:
+		return fmt.Errorf("--pods-gone and --hold exclude each other")
+	}
+	return nil
+}
+
+// given tells whether any of the flags was used.
+func (f selection) given() bool {
+	return len(f.Gateway) > 0 || f.Only != "" || f.Prune || f.MaxDeletes != nil || f.AllowEmpty || f.Hold != plan.DefaultHold || f.PodsGone
+}
+
+// options are the flags in the plan's terms, where zero means the default and a
+// negative number none.
+func (f selection) options() plan.Options {
+	o := plan.Options{Gateways: f.Gateway, Only: f.Only, Prune: f.Prune, AllowEmpty: f.AllowEmpty, PodsGone: f.PodsGone, Hold: f.Hold}
+	if f.Hold == 0 {
+		o.Hold = -1
+	}
+	if f.MaxDeletes != nil {
+		o.MaxDeletes = *f.MaxDeletes
+		if o.MaxDeletes == 0 {
+			o.MaxDeletes = -1
+		}
+	}
+	return o
+}
+
+// gate is the policy that a plan must pass.
+type gate struct {
+	DenyImpact string `enum:"${impacts}" default:"" placeholder:"LEVEL" help:"Fail when a change has this impact or a worse one: reload, reconnect, restart or customer."`
+}
+
+// pass fails when the plan holds a change that is denied.
+func (g gate) pass(p plan.Plan) error {
+	if g.DenyImpact == "" {
+		return nil
+	}
+	var limit plan.Impact
+	if err := limit.UnmarshalText([]byte(g.DenyImpact)); err != nil {
+		return err
+	}
+	over := p.Exceeds(limit)
+	if len(over) == 0 {
+		return nil
+	}
+	more := ""
+	if len(over) > 1 {
+		more = fmt.Sprintf(" and %d more changes", len(over)-1)
+	}
+	return fmt.Errorf("denied by --deny-impact %s: %s (impact: %s)%s", g.DenyImpact, over[0].ID, over[0].Impact, more)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan"
+)
+
+// parsed is the plan command of a command line.
+func parsed(t *testing.T, line string) (planCommand, *Globals, error) {
+	t.Helper()
+	var g grammar
+	var out strings.Builder
+	parser, err := newParser(&g, &streams{stdout: &out, stderr: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(strings.Fields(line)); err != nil {
+		return planCommand{}, nil, err
+	}
+	return g.Plan, &g.Globals, g.Plan.check()
+}
+
+func TestSelection(t *testing.T) {
+	for name, c := range map[string]struct {
+		line string
+		want plan.Options
+		fail string
+	}{
+		"nothing given":                     {"plan", plan.Options{Hold: plan.DefaultHold}, ""},
+		"gateways add up":                   {"plan --gateway a/b --gateway c/d,e", plan.Options{Gateways: []string{"a/b", "c/d,e"}, Hold: plan.DefaultHold}, ""},
+		"no hold at all is not the default": {"plan --hold 0s", plan.Options{Hold: -1}, ""},
+		"no deletes are not the default":    {"plan --prune --max-deletes 0", plan.Options{Prune: true, MaxDeletes: -1, Hold: plan.DefaultHold}, ""},
+		"everything": {"plan --only cloud --prune --max-deletes 3 --allow-empty --hold 2h",
+			plan.Options{Only: plan.OnlyCloud, Prune: true, MaxDeletes: 3, AllowEmpty: true, Hold: 2 * time.Hour}, ""},
+		"pods gone":                    {"plan --pods-gone", plan.Options{PodsGone: true, Hold: plan.DefaultHold}, ""},
+		"empty without prune":          {"plan --allow-empty", plan.Options{}, "--allow-empty needs --prune"},
+		"max deletes without prune":    {"plan --max-deletes 1", plan.Options{}, "--max-deletes needs --prune"},
+		"less than no deletes":         {"plan --prune --max-deletes=-1", plan.Options{}, "can't be negative"},
+		"less than no hold":            {"plan --hold=-1s", plan.Options{}, "can't be negative"},
+		"two ways to say how long":     {"plan --hold 1m --pods-gone", plan.Options{}, "exclude each other"},
+		"a side that doesn't exist":    {"plan --only both", plan.Options{}, "must be one of"},
+		"an impact that doesn't exist": {"plan --deny-impact none", plan.Options{}, "must be one of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _, err := parsed(t, c.line)
+			if c.fail != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fail) {
+					t.Errorf("error %v, want %q", err, c.fail)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, p.options()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if given := p.given(); given != (c.line != "plan") {
+				t.Errorf("given() = %v", given)
+			}
+		})
+	}
+}
+
+func TestNextSaysTheSame(t *testing.T) {
+	for name, c := range map[string]struct{ line, want string }{
+		"paths":           {"plan gateways/ other.yaml", "vpnctl apply gateways/ other.yaml"},
+		"a saved plan":    {"plan --prune -o plan.json gateways/", "vpnctl apply plan.json"},
+		"the simulation":  {"plan --sim a.yaml", "vpnctl apply --sim a.yaml"},
+		"its folder":      {"plan --sim=x a.yaml", "vpnctl apply --sim=x a.yaml"},
+		"every selection": {"plan --gateway a/b --only cloud --prune --max-deletes 3 --allow-empty --hold 2h .", "vpnctl apply --gateway a/b --only cloud --prune --max-deletes 3 --allow-empty --hold 2h0m0s ."},
+		"the gate":        {"plan --deny-impact customer --pods-gone .", "vpnctl apply --deny-impact customer --pods-gone ."},
+		"shell syntax":    {"plan it's$(x)", `vpnctl apply 'it'\''s$(x)'`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, g, err := parsed(t, c.line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, p.next(g)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			again := strings.Replace(c.want, "vpnctl apply", "apply", 1)
+			if _, _, err := parsed(t, strings.Replace(again, `'it'\''s$(x)'`, "x", 1)); err != nil {
+				t.Errorf("%s is not understood: %v", c.want, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// job is what to plan: manifests that were read, or a saved plan.
+type job struct {
+	estate    vpn.Estate
+	manifests int
+	options   plan.Options
+	base      string     // relative folders of the estate count from here
+	saved     *plan.Plan // nil: made from manifests
+	file      string     // of the saved plan
+}
+
+// job reads what the paths name.
+func (g *Globals) job(s *streams, paths []string, f selection) (*job, error) {
+	if saved, ok, err := openSaved(paths); err != nil || ok {
+		return g.savedJob(saved, paths, f, err)
+	}
+	return g.manifests(s, paths, f)
+}
+
+// manifests is the job of what stands in manifests.
+func (g *Globals) manifests(s *streams, paths []string, f selection) (*job, error) {
+	loaded, err := g.load(s, paths)
+	if err != nil {
+		return nil, err
+	}
+	return &job{estate: loaded.Estate, manifests: written(loaded.Estate), options: f.options(), base: loaded.Root}, nil
+}
+
+func (g *Globals) savedJob(saved *plan.Plan, paths []string, f selection, err error) (*job, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case f.given():
+		return nil, fmt.Errorf("%s was made with its own options: --gateway, --only, --prune and the like can't be given again", paths[0])
+	case saved.Input == nil:
+		return nil, fmt.Errorf("%s: without the estate it was made from; save a plan with -o", paths[0])
+	}
+	file := g.Estate
+	if file == "" {
+		file = nearest("vpnctl.yaml")
+	}
+	return &job{estate: *saved.Input, options: saved.Options, base: filepath.Dir(file), saved: saved, file: paths[0],
+		manifests: written(*saved.Input)}, nil
+}
+
+// written counts the manifests that an estate was read from.
+func written(e vpn.Estate) int {
+	n := len(e.Links)
+	for _, g := range e.Gateways {
+		n += len(g.Manifests)
+	}
+	return n
+}
+
+// openSaved tells whether the only path is a saved plan, and reads it.
+func openSaved(paths []string) (*plan.Plan, bool, error) {
+	if len(paths) != 1 || !strings.HasSuffix(paths[0], ".json") {
+		return nil, false, nil
+	}
+	f, err := os.Open(paths[0])
+	if err != nil {
+		return nil, false, nil // the reader of manifests says why
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	if !bytes.Contains(head[:n], []byte(`"vpnctl.bnerd.net/plan/`)) {
+		return nil, false, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, false, err
+	}
+	p, err := plan.Decode(f)
+	if err != nil {
+		return nil, false, fmt.Errorf("reading %s: %w", paths[0], err)
+	}
+	return &p, true, nil
+}

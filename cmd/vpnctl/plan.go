@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/view"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+type planCommand struct {
+	selection
+	gate
+	DetailedExitcode bool     `help:"Exit with 2 when there are changes; held ones are none."`
+	Format           string   `enum:"text,json,markdown" default:"text" help:"text, json or markdown (fits a comment of a pull request)."`
+	Out              string   `short:"o" placeholder:"FILE" help:"Save the plan as well, for apply FILE."`
+	Paths            []string `arg:"" optional:"" help:"Files, folders, - for standard input, or one saved plan. Default: this folder."`
+}
+
+// Help is what --help adds.
+func (planCommand) Help() string {
+	return `Reads manifests, looks at the cloud and the Kubernetes side, and shows what would change: why, what it does to which tunnels, who gains or loses access, and whose customer must act. It changes nothing.
+
+Examples:
+
+    vpnctl plan gateways/
+    vpnctl plan --detailed-exitcode --deny-impact customer -o plan.json gateways/
+    vpnctl plan --format markdown plan.json
+
+Exit codes: 0 done, 1 error, refusal or denial; with --detailed-exitcode 2 when there are changes.`
+}
+
+func (c planCommand) Run(g *Globals, s *streams, stop *interrupts) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	j, err := g.job(s, c.Paths, c.selection)
+	if err != nil {
+		return err
+	}
+	p, header, err := c.plan(g, s, stop, j)
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := save(c.Out, p, j.estate); err != nil {
+			return err
+		}
+	}
+	if err := c.show(g, s, p, header); err != nil {
+		return err
+	}
+	return c.verdict(p)
+}
+
+// verdict is the exit code: a refusal or a denial is an error.
+func (c planCommand) verdict(p plan.Plan) error {
+	switch {
+	case len(p.Refusals) > 0:
+		return errSaid
+	case c.pass(p) != nil:
+		return c.pass(p)
+	case c.DetailedExitcode && len(p.Pending()) > 0:
+		return errChanges
+	}
+	return nil
+}
+
+func (c planCommand) show(g *Globals, s *streams, p plan.Plan, h view.Header) error {
+	if c.Format == "json" {
+		return p.Encode(s.stdout)
+	}
+	o := view.Options{Color: g.color(s.stdout), Verbose: g.Verbose > 0, Header: h, Next: c.next(g)}
+	if c.Format == "markdown" {
+		return view.Markdown(s.stdout, p, o)
+	}
+	return view.Text(s.stdout, p, o)
+}
+
+// plan makes the plan, or takes the saved one. What it took is told on stderr,
+// so that the same plan gives the same bytes on stdout.
+func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job) (plan.Plan, view.Header, error) {
+	if j.saved != nil {
+		if c.Out != "" {
+			return plan.Plan{}, view.Header{}, fmt.Errorf("--out: %s is saved already", j.file)
+		}
+		return *j.saved, view.Header{}, nil
+	}
+	began := time.Now()
+	at, err := g.connect(stop.ctx, s, j.estate, j.base)
+	if err != nil {
+		return plan.Plan{}, view.Header{}, err
+	}
+	defer at.Close()
+	result, err := at.plan(stop.ctx, j)
+	if err != nil {
+		return plan.Plan{}, view.Header{}, err
+	}
+	fmt.Fprintln(s.stderr, view.Header{Calls: at.cloud.Calls(), Elapsed: time.Since(began)}.Cost())
+	return result.Plan, at.header, nil
+}
+
+func (at *site) plan(ctx context.Context, j *job) (*reconcile.Result, error) {
+	return reconcile.Plan(ctx, reconcile.Input{Estate: at.estate, Manifests: j.manifests, Drivers: at.drivers,
+		Options: j.options, Now: time.Now().UTC().Truncate(time.Second)})
+}
+
+// save writes a plan with the estate it was made from.
+func save(path string, p plan.Plan, e vpn.Estate) error {
+	p.Input = &e
+	var b bytes.Buffer
+	if err := p.Encode(&b); err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	return nil
+}
