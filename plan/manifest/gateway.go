@@ -24,10 +24,9 @@ const (
 // gateway is a gateway in the making, and where its parts were written.
 type gateway struct {
 	check
-	model     vpn.Gateway
-	exposed   []exposure
-	parties   []*party
-	manifests []vpn.Manifest
+	model   vpn.Gateway
+	exposed []exposure
+	parties []*party
 }
 
 // vpnGateway reads a VPNGateway. Its peers come later.

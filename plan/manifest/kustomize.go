@@ -49,7 +49,14 @@ func (s *source) kustomize(dir string) {
 	s.files = append(s.files, file{name: name, data: data, placeless: true})
 }
 
-func build(dir string) ([]byte, error) {
+// build runs kustomize. It is foreign code on foreign input: if it panics, that
+// is one more thing to tell.
+func build(dir string) (out []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("kustomize stopped: %v", p)
+		}
+	}()
 	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
 		return nil, err

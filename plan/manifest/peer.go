@@ -20,7 +20,6 @@ type party struct {
 	block      string // where its protocol's part starts
 	protocol   vpn.Protocol
 	sites      []site
-	manifest   vpn.Manifest
 }
 
 // site is one subnet behind a peer, and where it was written.
