@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -214,7 +215,7 @@ func changed(r *rand.Rand, s site) site {
 			delete(s.peers, "peer1")
 			delete(s.grants, "peer1")
 		case 7:
-			s.cidr = fmt.Sprintf("100.65.%d.0/24", r.IntN(250))
+			s.cidr = fmt.Sprintf("100.%d.%s", 65+r.IntN(3), strings.SplitN(s.cidr, ".", 3)[2]) // nobody else's
 		case 8:
 			s.pinned = true
 		}
