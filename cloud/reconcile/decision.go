@@ -24,6 +24,37 @@ type decision struct {
 	refusals []plan.Refusal
 }
 
+// prepare allocates and renders all that has a manifest.
+func prepare(in Input, seen *cloud.Observation) *decision {
+	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}, desired: resource.Graph{}}
+	d.note(seen.Problems...)
+	d.checkLinks()
+	d.checkPins()
+	d.allocate()
+	d.checkSubnets()
+	d.render()
+	return d
+}
+
+// result makes the plan.
+func (d *decision) result() *Result {
+	p := plan.Make(plan.Input{
+		Estate:    d.Estate,
+		Desired:   d.desired,
+		Observed:  d.seen.Graph,
+		Ledgers:   d.seen.Ledgers,
+		Refusals:  d.refusals,
+		Notices:   d.seen.Notices,
+		Judge:     render.Judge,
+		Before:    render.Before(d.seen.Graph),
+		Index:     d.index,
+		Options:   d.Options,
+		Now:       d.Now,
+		Manifests: d.Manifests,
+	})
+	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, drivers: d.Drivers}
+}
+
 func (d *decision) note(rs ...plan.Refusal) { d.refusals = append(d.refusals, rs...) }
 
 // checkLinks refuses what is read and validated, but not built: a link that is
@@ -209,6 +240,9 @@ func (d *decision) render() {
 			d.note(plan.Refusal{Owner: cmp.Or(p.Owner, g.Owner), Message: p.Message, Hint: p.Hint})
 		}
 		d.desired.Merge(graph)
+	}
+	for _, p := range render.UnmatchedPatches(d.Estate, d.desired) {
+		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint})
 	}
 }
 

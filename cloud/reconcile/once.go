@@ -38,35 +38,27 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Decide(in, seen), nil
+	d := prepare(in, seen)
+	for _, driver := range in.Drivers {
+		if o, ok := driver.(obstructed); ok {
+			found, err := o.Obstacles(d.desired, seen.Graph)
+			if err != nil {
+				return nil, err
+			}
+			d.note(found...)
+		}
+	}
+	return d.result(), nil
 }
 
-// Decide plans from what was seen. It is a pure function: the same input gives
-// the same plan.
-func Decide(in Input, seen *cloud.Observation) *Result {
-	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}, desired: resource.Graph{}}
-	d.note(seen.Problems...)
-	d.checkLinks()
-	d.checkPins()
-	d.allocate()
-	d.checkSubnets()
-	d.render()
-	p := plan.Make(plan.Input{
-		Estate:    in.Estate,
-		Desired:   d.desired,
-		Observed:  seen.Graph,
-		Ledgers:   seen.Ledgers,
-		Refusals:  d.refusals,
-		Notices:   seen.Notices,
-		Judge:     render.Judge,
-		Before:    render.Before(seen.Graph),
-		Index:     d.index,
-		Options:   in.Options,
-		Now:       in.Now,
-		Manifests: in.Manifests,
-	})
-	return &Result{Plan: p, Seen: seen, Ledgers: d.ledgers, Inputs: d.inputs, drivers: in.Drivers}
+// obstructed is a driver that can tell what stands in the way of a create.
+type obstructed interface {
+	Obstacles(desired, observed resource.Graph) ([]plan.Refusal, error)
 }
+
+// Decide plans from what was seen alone. It is a pure function: the same input
+// gives the same plan.
+func Decide(in Input, seen *cloud.Observation) *Result { return prepare(in, seen).result() }
 
 // Apply carries the plan out. The execution's drivers, renderer and recheck are
 // filled in here.
