@@ -103,11 +103,24 @@ func sets(list []Attribute, name string, before, after []string) []Attribute {
 
 func groupAttributes(before, after resource.SecurityGroup) []Attribute {
 	list := ledgerAttributes(before.Ledger, after.Ledger)
-	list = sets(list, attrRules, rules(before.Rules), rules(after.Rules))
+	list = sets(list, attrRules, rules(inForce(before, after)), rules(after.Rules))
 	if !before.Draining.Equal(after.Draining) {
 		list = value(list, attrDraining, moment(before.Draining), moment(after.Draining))
 	}
 	return list
+}
+
+// inForce are the rules that are ours, and those of other hands that are equal
+// to a wanted one: the cloud takes no rule twice, so they stand for it.
+func inForce(before, after resource.SecurityGroup) []resource.Rule {
+	there := slices.Clone(before.Rules)
+	for _, r := range before.Foreign {
+		same := func(o resource.Rule) bool { return o.Key() == r.Key() }
+		if slices.ContainsFunc(after.Rules, same) && !slices.ContainsFunc(there, same) {
+			there = append(there, r)
+		}
+	}
+	return there
 }
 
 func rules(list []resource.Rule) []string {

@@ -288,3 +288,17 @@ func TestDiff(t *testing.T) {
 		})
 	}
 }
+func TestARuleOfAnotherHandStandsForAnEqualOneOfOurs(t *testing.T) {
+	rule := resource.Rule{Direction: "ingress", Ether: "IPv4", Protocol: "udp", From: 500, To: 500, Why: "peer plant1"}
+	foreign := rule
+	foreign.Why = ""
+	want := resource.SecurityGroup{Rules: []resource.Rule{rule}}
+	have := resource.SecurityGroup{Foreign: []resource.Rule{foreign}}
+	if got := groupAttributes(have, want); len(got) > 0 {
+		t.Errorf("differences %v, want none: the cloud refuses the same rule twice", got)
+	}
+	have.Foreign[0].To = 501
+	if got := groupAttributes(have, want); len(got) != 1 {
+		t.Errorf("differences %v, want the missing rule", got)
+	}
+}

@@ -126,14 +126,17 @@ func (v verb) settleGroup(ctx context.Context, g group, justMade bool) error {
 }
 
 // ledger is what the group's tags should say: what is planned, and the record of
-// the state that was reached last.
+// the state that was reached last, which a gateway that drains has left.
 func (v verb) ledger(before alloc.Ledger) (alloc.Ledger, error) {
 	l, err := alloc.ParseEntries(v.After.SecurityGroup.Ledger)
 	if err != nil {
 		return l, fmt.Errorf("writing the ledger of %s: %w", v.Owner.Path(), err)
 	}
 	l.Estate, l.Owner = v.estate, v.Owner
-	l.Applied, l.Draining = before.Applied, v.After.SecurityGroup.Draining
+	l.Draining = v.After.SecurityGroup.Draining
+	if l.Draining.IsZero() {
+		l.Applied = before.Applied
+	}
 	return l, nil
 }
 

@@ -236,8 +236,8 @@ func TestDrainingStandsOnTheLedger(t *testing.T) {
 		if got := o.Graph[c.ID].SecurityGroup.Draining; !got.Equal(want) {
 			t.Errorf("draining %v, want %v", got, want)
 		}
-		if a, ok := o.Graph[idOf(resource.KindApplied, w.owner)]; !ok || a.Applied.Hash != w.hash {
-			t.Errorf("applied %+v, want %s", a.Applied, w.hash)
+		if a, ok := o.Graph[idOf(resource.KindApplied, w.owner)]; ok {
+			t.Errorf("applied %+v: a gateway that drains has left the state that it had reached", a.Applied)
 		}
 	}
 }
