@@ -47,14 +47,12 @@ func fail(s *streams, err error) int {
 }
 
 // usage is fail for a command line that was not understood.
-func usage(s *streams, ctx *kong.Context, err error) int {
+func usage(s *streams, err error) int {
 	code := fail(s, err)
 	command := "vpnctl"
-	if parsed, ok := errors.AsType[*kong.ParseError](err); ok {
-		if ctx = parsed.Context; ctx != nil && ctx.Command() != "" {
-			name, _, _ := strings.Cut(ctx.Command(), " ")
-			command += " " + name
-		}
+	if parsed, ok := errors.AsType[*kong.ParseError](err); ok && parsed.Context.Command() != "" {
+		name, _, _ := strings.Cut(parsed.Context.Command(), " ")
+		command += " " + name
 	}
 	fmt.Fprintln(s.stderr, "Try: "+command+" --help")
 	return code

@@ -44,7 +44,7 @@ func run(args []string, s *streams) int {
 		return helped
 	}
 	if err != nil {
-		return usage(s, ctx, err)
+		return usage(s, err)
 	}
 	stop := newInterrupts(s.stderr)
 	defer stop.Close()
