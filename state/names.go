@@ -45,6 +45,10 @@ func RuleDescription(why string) string { return cut(descriptionHead + why) }
 // OurRule tells whether a rule's description is one that RuleDescription wrote.
 func OurRule(description string) bool { return strings.HasPrefix(description, descriptionHead) }
 
+// RuleReason is what RuleDescription was given; a description of another hand is
+// its own reason.
+func RuleReason(description string) string { return strings.TrimPrefix(description, descriptionHead) }
+
 // cut keeps whole characters within what Neutron accepts.
 func cut(s string) string {
 	for utf8.RuneCountInString(s) > maxLength {

@@ -48,6 +48,11 @@ func TestRules(t *testing.T) {
 	if !state.OurRule(state.RuleDescription("")) || state.OurRule("ssh from the office") || state.OurRule("") {
 		t.Error("rules are not told apart by their description")
 	}
+	for _, why := range []string{"peer plant1", ""} {
+		if got := state.RuleReason(state.RuleDescription(why)); got != why {
+			t.Errorf("reason %q, want %q", got, why)
+		}
+	}
 	long := state.RuleDescription(strings.Repeat("ä", 300))
 	if n := len([]rune(long)); n != 255 || !state.OurRule(long) || strings.ContainsRune(long, '\uFFFD') {
 		t.Errorf("%d characters: %s", n, long)

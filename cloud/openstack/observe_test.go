@@ -42,16 +42,6 @@ func TestObserveWhatApplyMade(t *testing.T) {
 	}
 	want := resource.Graph{}
 	want.Add(w.desired(o.Facts)...)
-	for _, r := range want {
-		if r.SecurityGroup == nil {
-			continue
-		}
-		for i, rule := range r.SecurityGroup.Rules {
-			if rule.Why != "" {
-				r.SecurityGroup.Rules[i].Why = state.RuleDescription(rule.Why)
-			}
-		}
-	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

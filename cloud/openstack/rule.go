@@ -20,7 +20,7 @@ var protocols = map[string]string{
 // null no limit, prefixes lose their host bits, and everything is anywhere.
 func canonical(r rule) resource.Rule {
 	c := resource.Rule{Direction: r.Direction, Ether: r.Ether, Protocol: strings.ToLower(text(r.Protocol)),
-		From: number(r.From), To: number(r.To), Why: text(r.Description)}
+		From: number(r.From), To: number(r.To), Why: state.RuleReason(text(r.Description))}
 	if name, ok := protocols[c.Protocol]; ok {
 		c.Protocol = name
 	}
