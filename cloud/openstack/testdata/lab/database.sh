@@ -72,7 +72,7 @@ keep() {
     local file
     file=$(kept)
     mkdir -p -m 700 "${file%/*}"
-    rm -f "${file%/*}"/lab-*.tar.gz
+    find "${file%/*}" -name 'lab-*.tar.gz*' -mtime +7 -delete
     mariadb-dump --no-defaults -u root -S "$RUN/mariadb.sock" --single-transaction \
         --databases "${DATABASES[@]}" >"$DATA/dump.sql"
     (umask 077 && tar -C "$DATA" -czf "$file.$$" dump.sql keystone glance/images)
