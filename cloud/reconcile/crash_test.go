@@ -29,14 +29,17 @@ type step struct {
 	options plan.Options
 }
 
+// day outlasts the time that a dead run's lock takes to expire.
+const day = 24 * time.Hour
+
 // scenarios are the lives of an estate; the last step is the one that is
 // disturbed.
 var scenarios = map[string][]step{
 	"create": {{estate, plan.Options{}}},
 	"update": {{estate, plan.Options{}}, {changed, plan.Options{}}},
 	"move":   {{estate, plan.Options{}}, {moved, plan.Options{}}},
-	"drain":  {{estate, plan.Options{}}, {fewer, plan.Options{Prune: true}}},
-	"prune":  {{estate, plan.Options{}}, {fewer, plan.Options{Prune: true}}, {fewer, plan.Options{Prune: true, PodsGone: true}}},
+	"drain":  {{estate, plan.Options{}}, {fewer, plan.Options{Prune: true, Hold: day}}},
+	"prune":  {{estate, plan.Options{}}, {fewer, plan.Options{Prune: true, Hold: day}}, {fewer, plan.Options{Prune: true, PodsGone: true}}},
 	"peer":   {{estate, plan.Options{}}, {withoutPeer, plan.Options{Prune: true}}},
 }
 
