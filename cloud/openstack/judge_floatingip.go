@@ -104,6 +104,9 @@ func holder(p port, id string) string {
 	if estate, o, ours := state.ReadOwner(p.Tags); ours {
 		return fmt.Sprintf("gateway %s of estate %s", o.Path(), estate)
 	}
+	if _, o, described := state.ReadDescription(p.Description); described {
+		return fmt.Sprintf("port %s, which has the description of %s, but lost its tags", p.ID, o.Path())
+	}
 	return fmt.Sprintf("port %q (not ours)", cmp.Or(p.Name, p.ID))
 }
 

@@ -217,15 +217,15 @@ func holdersOf(ports []port) map[netip.Addr]port {
 	return holders
 }
 
-// pinHolders asks which ports hold pinned floating IPs that no port of ours
-// holds, for their names.
+// pinHolders asks which ports hold floating IPs that no port of ours holds, for
+// their names.
 func (d *Driver) pinHolders(ctx context.Context, v *view) error {
 	v.holders = map[string]port{}
 	for _, p := range v.ports {
 		v.holders[p.ID] = p
 	}
 	var ids []string
-	for _, f := range v.pinned {
+	for _, f := range slices.Concat(v.pinned, v.floats, v.loose.floats) {
 		if id := text(f.Port); id != "" && v.holders[id].ID == "" {
 			ids = append(ids, id)
 		}

@@ -105,6 +105,22 @@ func TestObserveOtherHands(t *testing.T) {
 			func(o *cloud.Observation, w wish) any { return o.Graph[idOf(port, w.owner)].Port.Misfit },
 			"the gateway's security group is missing",
 		},
+		"an address held by another port of the project: by its name": {
+			func(h hand, o *cloud.Observation) {
+				p := h.post("port", portsPath, map[string]any{"network_id": o.Facts.NetworkID, "name": "lb-frontend"})
+				h.put("floatingip", floatsPath+"/"+o.Graph[idOf(float, owner("dc1"))].Ref, map[string]any{"port_id": p})
+			},
+			func(o *cloud.Observation, w wish) any { return o.Graph[idOf(float, w.owner)].FloatingIP.Holder },
+			`port "lb-frontend" (not ours)`,
+		},
+		"an address held by our port that lost its tags": {
+			func(h hand, o *cloud.Observation) { h.retag(portsPath, o.Graph[idOf(port, owner("dc1"))].Ref) },
+			func(o *cloud.Observation, w wish) any {
+				holder := o.Graph[idOf(float, w.owner)].FloatingIP.Holder
+				return holder[strings.Index(holder, ","):]
+			},
+			", which has the description of acme/dc1, but lost its tags",
+		},
 		"a detached port has no server": {
 			func(h hand, o *cloud.Observation) {
 				h.do(http.MethodPut, portsPath+"/"+o.Graph[idOf(port, owner("dc1"))].Ref, map[string]any{"port": map[string]any{"device_id": "", "device_owner": ""}})
