@@ -21,6 +21,11 @@ type Execution struct {
 	// it. It is the function that the plan was made with.
 	Render func(owner vpn.Owner, news resource.GatewayFacts) (resource.Graph, error)
 
+	// Index gives the changes of the estate's own objects, which list what stands,
+	// after what was really done. Nil: the planned ones. They are carried out after
+	// a Stop as well: a list must not name what was removed.
+	Index func(r *Report) []plan.Change
+
 	// Recheck is asked once, after all new ledgers are written and before
 	// anything else happens, who lost a claim, and why. Nil: nobody.
 	Recheck func(ctx context.Context, owners []vpn.Owner) (map[vpn.Owner]string, error)
@@ -51,8 +56,9 @@ const (
 )
 
 // Apply carries out the pending changes of a plan: first all new ledgers, then
-// the gateways side by side, each in the plan's order. A failure blocks only
-// what needs it. Cancelling ctx ends the calls in flight.
+// the gateways side by side, each in the plan's order, last the objects of the
+// estate itself. A failure blocks only what needs it. Cancelling ctx ends the
+// calls in flight.
 func Apply(ctx context.Context, p plan.Plan, x Execution) *Report {
 	x.Parallelism = cmp.Or(x.Parallelism, 8)
 	if x.Now == nil {
@@ -60,10 +66,14 @@ func Apply(ctx context.Context, p plan.Plan, x Execution) *Report {
 	}
 	a := &application{Execution: x, state: map[resource.ID]State{}, report: &Report{}}
 	a.wake = sync.NewCond(&a.mu)
-	ledgers, rest := split(present(p.Pending()))
+	ledgers, rest, estate := split(present(p.Pending()))
 	a.schedule(ctx, ledgers)
 	a.recheck(ctx, ledgers)
 	a.schedule(ctx, rest)
+	if a.Index != nil && (len(estate) > 0 || len(a.report.With(Done)) < len(a.report.Outcomes)) {
+		_, _, estate = split(present(a.Index(a.report)))
+	}
+	a.schedule(ctx, estate)
 	slices.SortFunc(a.report.Outcomes, func(m, n Outcome) int { return m.order - n.order })
 	return a.report
 }
@@ -82,16 +92,19 @@ func present(changes []plan.Change) []plan.Change {
 }
 
 // split parts the changes that write a new claim, and depend on nothing, from
-// all others.
-func split(changes []plan.Change) (ledgers, rest []queued) {
+// the gateways' others and from the estate's own.
+func split(changes []plan.Change) (ledgers, rest, estate []queued) {
 	for i, c := range changes {
-		if newClaim(c) && len(c.Needs) == 0 {
+		switch {
+		case c.Owner.IsZero():
+			estate = append(estate, queued{c, i})
+		case newClaim(c) && len(c.Needs) == 0:
 			ledgers = append(ledgers, queued{c, i})
-		} else {
+		default:
 			rest = append(rest, queued{c, i})
 		}
 	}
-	return ledgers, rest
+	return ledgers, rest, estate
 }
 
 func newClaim(c plan.Change) bool {

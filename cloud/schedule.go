@@ -132,11 +132,14 @@ func (a *application) run(ctx context.Context, l *lane, c queued) {
 
 // blocked says why a change must not run any more.
 func (a *application) blocked(ctx context.Context, c queued) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	select {
 	case <-a.Stop:
-		return ErrStopped
-	case <-ctx.Done():
-		return context.Cause(ctx)
+		if !c.Owner.IsZero() {
+			return ErrStopped
+		}
 	default:
 	}
 	a.mu.Lock()

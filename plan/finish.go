@@ -56,7 +56,7 @@ func (d *draft) inTree() (standing []vpn.Owner) {
 		n := p.files
 		for _, c := range p.changes {
 			switch {
-			case c.ID.Kind.Cloud():
+			case c.ID.Kind.Cloud() || c.Held != "":
 			case c.Action == Create:
 				n++
 			case c.Action == Delete:

@@ -50,8 +50,9 @@ func Make(in Input) Plan {
 		d.decide()
 		d.build()
 		d.settle()
-		d.index()
 		d.limit()
+		d.spread()
+		d.index()
 	}
 	d.finish()
 	return d.plan

@@ -56,6 +56,18 @@ func essential(c *Change) bool {
 	return !slices.Equal(was.Ledger, is.Ledger) || !was.Draining.Equal(is.Draining)
 }
 
+// spread holds, before the tree's index is planned, everything that needs something
+// held: the index lists what stands after this run.
+func (d *draft) spread() {
+	for _, c := range d.changes {
+		if c.Held != "" {
+			done, _ := d.queue().run()
+			wait(done)
+			return
+		}
+	}
+}
+
 // wait holds everything that needs something held. Changes come in order.
 func wait(changes []*Change) {
 	held := map[resource.ID]bool{}

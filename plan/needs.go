@@ -114,6 +114,9 @@ func step(c *Change) int {
 // tree. They come last: no list names what is not written yet.
 func (d *draft) index() {
 	p := d.estate
+	if d.in.Options.Only == OnlyCloud {
+		return
+	}
 	if d.in.Index != nil {
 		p.differs, p.extra = nil, nil
 		wanted := resource.Graph{}
@@ -155,7 +158,7 @@ func (d *draft) created() map[string][]resource.ID {
 	below := map[string][]resource.ID{}
 	for _, p := range append(slices.Clone(d.sorted), d.estate) {
 		for _, c := range p.changes {
-			if c.Action != Create || c.After.Object == nil || c.After.Object.Kind != "Kustomization" {
+			if c.Action != Create || c.Held != "" || c.After.Object == nil || c.After.Object.Kind != "Kustomization" {
 				continue
 			}
 			dir := path.Dir(c.After.Object.Path)

@@ -239,6 +239,9 @@ func disturbed(t *testing.T, steps []step, k int, fault simulator.Fault, dead bo
 	}
 	_ = w.run(ctx, last.estate(t), last.options, 1) // it may get through, or say why not
 	w.heal()
+	if !dead && fault.Do != simulator.Stop {
+		w.whole()
+	}
 	if err := w.run(ctx, last.estate(t), last.options, 1); err != nil {
 		return "", fmt.Errorf("the second run: %w", err)
 	}

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -207,6 +209,67 @@ func TestForeignObjectsAreLeftAlone(t *testing.T) {
 	if content, err := os.ReadFile(readme); err != nil || string(content) != "ours\n" {
 		t.Errorf("a file of another hand in the tree: %q, %v", content, err)
 	}
+}
+
+// TestASuccessorTakesOverAPinnedAddress hands the first gateway's address and
+// range to another name: the tree is whole after each run, and nobody else's
+// address moves.
+func TestASuccessorTakesOverAPinnedAddress(t *testing.T) {
+	w := newWorld(t, simulator.Options{})
+	w.apply(estate(t), plan.Options{})
+	first := estate(t).Gateways[0]
+	var address netip.Addr
+	for _, f := range snapshot(t, w).Of("floating-ip") {
+		if strings.Contains(f.Text("description"), first.Owner.String()) {
+			address = netip.MustParseAddr(f.Text("floating_ip_address"))
+			newClient(w).put("floatingips/"+f.ID+"/tags", map[string]any{"tags": []string{}}) // it becomes the customer's
+			newClient(w).put("floatingips/"+f.ID, map[string]any{"floatingip": map[string]any{"description": "customer's"}})
+		}
+	}
+	e := estate(t)
+	e.Gateways[0].FloatingIP = address
+	w.apply(e, plan.Options{})
+	next := e.Gateways[0]
+	next.Owner.Name, next.Manifests = "dc9", nil
+	next.ServiceCIDR = netip.MustParsePrefix("100.64.0.0/24")
+	e.Gateways = append(e.Gateways[1:], next)
+	for range 3 {
+		w.apply(e, plan.Options{Prune: true})
+		w.whole()
+		w.pass(time.Hour)
+	}
+	if p := w.plan(e, plan.Options{Prune: true}); len(p.Changes) > 0 {
+		t.Errorf("three runs later %s: %s %s", p.Changes[0].ID, p.Changes[0].Reason, p.Changes[0].Held)
+	}
+	for _, f := range snapshot(t, w).Of("floating-ip") {
+		if f.Text("floating_ip_address") == address.String() && f.Text("port_id") == "" {
+			t.Error("the address was handed over to nobody")
+		}
+	}
+}
+
+// TestTheTreeIsWholeWhenAGatewayFails removes one gateway while another can't be
+// made: the index lists what stands.
+func TestTheTreeIsWholeWhenAGatewayFails(t *testing.T) {
+	w := newWorld(t, simulator.Options{})
+	w.apply(estate(t), plan.Options{})
+	e := estate(t)
+	next := e.Gateways[0]
+	next.Owner.Name, next.Manifests = "dc9", nil
+	e.Gateways = append(e.Gateways[1:], next)
+	w.fault = func(_ int, r *http.Request) simulator.Fault {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/floatingips") {
+			return simulator.Fault{Do: simulator.Fail, Status: 409, Type: "OverQuota", Message: "Quota exceeded for resources: ['floatingip']."}
+		}
+		return simulator.Fault{}
+	}
+	if err := w.run(t.Context(), e, plan.Options{Prune: true}, 2); err == nil {
+		t.Fatal("the quota was not met")
+	}
+	w.whole()
+	w.heal()
+	w.apply(e, plan.Options{Prune: true})
+	w.whole()
 }
 
 // plant makes objects that look like ours and returns their IDs.

@@ -63,7 +63,7 @@ func Decide(in Input, seen *cloud.Observation) *Result { return prepare(in, seen
 // Apply carries the plan out. The execution's drivers, renderer and recheck are
 // filled in here.
 func (r *Result) Apply(ctx context.Context, x cloud.Execution) *cloud.Report {
-	x.Drivers, x.Render = r.drivers, r.renderAgain
+	x.Drivers, x.Render, x.Index = r.drivers, r.renderAgain, r.index
 	for _, d := range r.drivers {
 		if c, ok := d.(rechecker); ok {
 			x.Recheck = c.Recheck

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/directory"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
@@ -211,6 +213,30 @@ func (w *world) files() []string {
 	}
 	slices.Sort(paths)
 	return paths
+}
+
+// whole wants every file that a kustomization of the tree lists to be there:
+// one that is missing stops Flux and Argo CD altogether.
+func (w *world) whole() {
+	w.t.Helper()
+	for _, path := range w.files() {
+		if filepath.Base(path) != "kustomization.yaml" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(w.tree, path))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var k struct{ Resources []string }
+		if err := yaml.Unmarshal(content, &k); err != nil {
+			w.t.Fatal(err)
+		}
+		for _, r := range k.Resources {
+			if _, err := os.Stat(filepath.Join(w.tree, filepath.Dir(path), r)); err != nil {
+				w.t.Errorf("%s lists %s, which is not there", path, r)
+			}
+		}
+	}
 }
 
 // estate is that of all examples together.
