@@ -46,14 +46,16 @@ type Verdict struct {
 // lists and maps in its input does not show in its result.
 func Make(in Input) Plan {
 	d := newDraft(in)
-	if !d.empty() {
-		d.decide()
-		d.build()
-		d.settle()
-		d.limit()
-		d.spread()
-		d.index()
+	if d.empty() {
+		d.arrange()
+		return d.plan
 	}
+	d.decide()
+	d.build()
+	d.settle()
+	d.limit()
+	d.spread()
+	d.index()
 	d.finish()
 	return d.plan
 }

@@ -17,8 +17,9 @@ import (
 // name: then Interrupts is empty.
 //
 //	swanctl.conf, wg0.conf      connection by connection, see judge_ipsec.go, judge_wireguard.go
-//	agent.json                  another private key: customer; else reload
-//	strongswan.conf, nat.nft    reload
+//	agent.json                  another private key: customer; another exposure alone: none; else reload
+//	nat.nft                     lines added alone: none; else reload
+//	strongswan.conf             reload
 //	pod template, attachment    restart
 //	metadata, rights, the rest  none
 func Judge(before, after resource.Resource) plan.Verdict {
@@ -64,7 +65,28 @@ var judges = map[string]func(before, after string) plan.Verdict{
 	pod.KeyDaemon: func(_, _ string) plan.Verdict {
 		return plan.Verdict{Impact: plan.ImpactReload, Consequence: "in force when the pod starts the next time"}
 	},
-	pod.KeyRules: func(_, _ string) plan.Verdict { return plan.Verdict{Impact: plan.ImpactReload} },
+	pod.KeyRules: func(before, after string) plan.Verdict {
+		if grows(before, after) {
+			return plan.Verdict{}
+		}
+		return plan.Verdict{Impact: plan.ImpactReload}
+	},
+}
+
+// grows tells whether a text has all its lines still, and more besides: no packet
+// notices that something else may pass.
+func grows(before, after string) bool {
+	left := map[string]int{}
+	for line := range strings.Lines(after) {
+		left[strings.Trim(line, ", \t\n")]++
+	}
+	for line := range strings.Lines(before) {
+		line = strings.Trim(line, ", \t\n")
+		if left[line]--; left[line] < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func judgeConfig(before, after map[string]string) plan.Verdict {

@@ -77,6 +77,11 @@ func TestWhatAChangeDoes(t *testing.T) {
 			in.Gateway.Peers = append(in.Gateway.Peers, site("plant2", "198.51.100.8", "172.16.0.0/24"))
 		},
 			plan.Verdict{Impact: plan.ImpactReload}},
+		"a new exposure": {acme, func(in *Input) {
+			in.Gateway.Exposures = append(in.Gateway.Exposures, vpn.Exposure{Name: "zeta", Target: vpn.Target{Address: addr("10.20.0.9"), Protocol: "tcp", Ports: []vpn.PortRange{{From: 22, To: 22}}}})
+			in.Ledger.VirtualIPs = map[string]byte{"erp": 10, "web": 11, "scada": 200, "zeta": 12}
+		}, plan.Verdict{}},
+		"an exposure less":  {acme, func(in *Input) { in.Gateway.Exposures = in.Gateway.Exposures[1:] }, plan.Verdict{Impact: plan.ImpactReload}},
 		"no peer any more":  {acme, func(in *Input) { in.Gateway.Peers = nil }, plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: plant1}},
 		"another target":    {acme, func(in *Input) { in.Gateway.Exposures[1].Target.Address = addr("10.20.0.6") }, plan.Verdict{Impact: plan.ImpactReload}},
 		"no grant any more": {acme, func(in *Input) { in.Gateway.Peers[0].Grants = &vpn.Grants{} }, plan.Verdict{Impact: plan.ImpactReload}},

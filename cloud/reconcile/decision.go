@@ -69,8 +69,7 @@ func (d *decision) checkLinks() {
 	}
 }
 
-// checkPins refuses pinned floating IPs that aren't there or are in use by
-// somebody else. One that leads to a gateway whose manifest is gone is given
+// checkPins refuses pinned floating IPs that are in use by somebody else. One that leads to a gateway whose manifest is gone is given
 // over when that gateway is pruned.
 func (d *decision) checkPins() {
 	for _, g := range d.Estate.Gateways {
@@ -86,8 +85,7 @@ func (d *decision) checkPins() {
 func (d *decision) pinProblem(g vpn.Gateway) (message, hint string) {
 	i := slices.IndexFunc(d.seen.Pins, func(p cloud.Pin) bool { return p.Address == g.FloatingIP })
 	if i < 0 {
-		return fmt.Sprintf("floating IP %s does not exist in this project", g.FloatingIP),
-			"create it first, or remove spec.endpoint.floatingIP to have one allocated"
+		return "", "" // allocating says so
 	}
 	switch p := d.seen.Pins[i]; {
 	case p.Holder != "":

@@ -22,7 +22,7 @@ type grammar struct {
 
 // Globals are the flags of every command.
 type Globals struct {
-	Estate  string  `placeholder:"FILE" help:"The Estate's file. Default: the nearest vpnctl.yaml, from here upwards." type:"path" completion:"file"`
+	Estate  string  `placeholder:"FILE" help:"The Estate's file. Default: the nearest vpnctl.yaml, from the manifests' folder upwards." type:"path" completion:"file"`
 	Sim     simFlag `help:"--sim or --sim=DIR: a simulated cloud with its state in DIR (${sim}), and the Kubernetes side below it."`
 	Verbose int     `short:"v" type:"counter" help:"Say more; -v also logs to stderr, -vv logs every call."`
 	Color   string  `enum:"auto,always,never" default:"auto" help:"Colour: auto, always or never. NO_COLOR counts for auto."`

@@ -206,6 +206,6 @@ func (a *assignment) floatingIP(g *vpn.Gateway, was Ledger) (string, *Problem) {
 	}
 	return "", &Problem{
 		Message: fmt.Sprintf("floating IP %s is pinned, but the project has none with that address", g.FloatingIP),
-		Hint:    "a pinned floating IP must exist before",
+		Hint:    "create it first, or remove spec.endpoint.floatingIP to have one allocated",
 	}
 }
