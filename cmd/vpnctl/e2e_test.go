@@ -1,0 +1,205 @@
+//go:build e2e
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestEndToEnd runs what users do against the services that the clouds.yaml of
+// $OS_CLIENT_CONFIG_FILE leads to, which has to hold what the examples' Estates
+// name: the network, the router, the pool, and a server for each node.
+func TestEndToEnd(t *testing.T) {
+	cloud, err := realCloud(os.Getenv("OS_CLIENT_CONFIG_FILE"), "operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := endToEnd{cloud: cloud, suffix: fmt.Sprintf("-%06x", rand.N(1<<24))}
+	testscript.Run(t, testscript.Params{
+		Dir:                 root + "testdata/e2e",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               e.setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"estate":  e.estate,
+			"neutron": e.neutron,
+			"foreign": e.foreign,
+			"note":    e.note,
+			"unroute": e.unroute,
+			"gone":    e.gone,
+			"edit":    edit,
+		},
+	})
+}
+
+type endToEnd struct {
+	cloud  *openStack
+	suffix string // of estates' names: a run that failed half-way is not in the next one's way
+}
+
+// hops are the addresses that the estate's ports had when they were noted.
+type hops struct{ addresses map[string]bool }
+
+func (e endToEnd) setup(env *testscript.Env) error {
+	env.Setenv("NO_COLOR", "1")
+	env.Setenv("OS_CLIENT_CONFIG_FILE", os.Getenv("OS_CLIENT_CONFIG_FILE"))
+	env.Values["hops"] = &hops{map[string]bool{}}
+	return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS(root+"examples"))
+}
+
+var (
+	estateName = regexp.MustCompile(`(?m)^  name: (\S+)`)
+	nodeServer = regexp.MustCompile(`- name: (\S+)\n( +)serverID: \S+`)
+)
+
+// estate makes the vpnctl.yaml of this folder one of the lab: a name of this
+// run's own, which $ESTATE holds from here on, and the servers that are there.
+func (e endToEnd) estate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: estate")
+	}
+	servers, err := e.cloud.servers()
+	ts.Check(err)
+	path := ts.MkAbs("vpnctl.yaml")
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	name := estateName.FindStringSubmatch(string(data))[1]
+	text := strings.Replace(string(data), "name: "+name, "name: "+name+e.suffix, 1)
+	text = nodeServer.ReplaceAllStringFunc(text, func(node string) string {
+		m := nodeServer.FindStringSubmatch(node)
+		if servers[m[1]] == "" {
+			ts.Fatalf("the cloud has no server %s", m[1])
+		}
+		return fmt.Sprintf("- name: %s\n%sserverID: %s", m[1], m[2], servers[m[1]])
+	})
+	ts.Check(os.WriteFile(path, []byte(text), 0o644))
+	ts.Setenv("ESTATE", name+e.suffix)
+	ts.Defer(func() { e.cloud.sweep(name + e.suffix) })
+}
+
+// neutron is another client of the project:
+//
+//	neutron POST ports BODY
+//	neutron DELETE security-group-rules VPNGateway/acme/dc1 port_range_min=4500
+//	neutron PUT ports VPNGateway/acme/dc1 '' BODY
+//	neutron PUT ports VPNGateway/acme/dc1 tags BODY
+//	neutron PUT routers name=gateway-router add_extraroutes BODY
+//
+// An owner stands for what vpnctl made for it in $ESTATE, a rule's for its
+// security group. In a body, {{networks name=vpn-transit}} is the ID of what the
+// query finds.
+func (e endToEnd) neutron(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: neutron METHOD COLLECTION OWNER|QUERY|BODY [QUERY|VERB] [BODY]")
+	}
+	method, collection := args[0], args[1]
+	if method == http.MethodPost {
+		ts.Check(e.cloud.create(collection, args[2]))
+		return
+	}
+	args = append(args, "", "")
+	filter := args[2]
+	if !strings.Contains(filter, "=") {
+		filter = "description=" + described(filter, ts.Getenv("ESTATE"))
+	}
+	if collection == "security-group-rules" {
+		ids, err := e.cloud.ids("security-groups", filter)
+		ts.Check(err)
+		filter = "security_group_id=" + strings.Join(ids, "&security_group_id=") + "&" + args[3]
+	}
+	ids, err := e.cloud.ids(collection, filter)
+	ts.Check(err)
+	if len(ids) == 0 {
+		ts.Fatalf("%s %s: nothing is there", collection, filter)
+	}
+	for _, id := range ids {
+		path := collection + "/" + id
+		if verb := args[3]; verb != "" && method == http.MethodPut {
+			path += "/" + verb
+		}
+		_, err := e.cloud.call(method, path, args[4])
+		ts.Check(err)
+	}
+}
+
+// foreign writes what another hand made, which has the description "foreign to
+// $ESTATE", into a file, byte for byte as the cloud shows it: foreign FILE. It
+// waits until two looks are the same, for a new address changes its status by
+// itself.
+func (e endToEnd) foreign(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: foreign FILE")
+	}
+	text, last := "", "none"
+	for tries := 0; text != last && tries < 10; tries++ {
+		time.Sleep(time.Second)
+		var err error
+		last = text
+		text, err = e.cloud.foreign(ts.Getenv("ESTATE"))
+		ts.Check(err)
+	}
+	if text == "" {
+		ts.Fatalf("nothing is foreign to %s", ts.Getenv("ESTATE"))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
+}
+
+// note remembers the addresses that the estate's ports have.
+func (e endToEnd) note(ts *testscript.TestScript, neg bool, args []string) {
+	all, err := e.cloud.of(ts.Getenv("ESTATE"))
+	ts.Check(err)
+	known := ts.Value("hops").(*hops).addresses
+	for _, o := range all {
+		for _, ip := range o.FixedIPs {
+			known[ip.Address] = true
+		}
+	}
+	if len(known) == 0 {
+		ts.Fatalf("estate %s has no port", ts.Getenv("ESTATE"))
+	}
+}
+
+// unroute is another client who takes the routes away that lead to the addresses
+// that were noted.
+func (e endToEnd) unroute(ts *testscript.TestScript, neg bool, args []string) {
+	routes, err := e.leading(ts)
+	ts.Check(err)
+	if len(routes) == 0 {
+		ts.Fatalf("no route leads to %v", ts.Value("hops").(*hops).addresses)
+	}
+	for _, r := range routes {
+		ts.Check(e.cloud.unroute(r))
+	}
+}
+
+// leading are the routes to the addresses that were noted.
+func (e endToEnd) leading(ts *testscript.TestScript) ([]route, error) {
+	routes, err := e.cloud.routes()
+	return slices.DeleteFunc(routes, func(r route) bool { return !ts.Value("hops").(*hops).addresses[r.Hop] }), err
+}
+
+// gone wants nothing of the estate to be left: no object by tag, description or
+// the lock's name, and no route to an address that was noted.
+func (e endToEnd) gone(ts *testscript.TestScript, neg bool, args []string) {
+	left, err := e.cloud.of(ts.Getenv("ESTATE"))
+	ts.Check(err)
+	for _, o := range left {
+		ts.Logf("left over: %s %s %q %q", o.collection, o.ID, o.Name, o.Description)
+	}
+	routes, err := e.leading(ts)
+	ts.Check(err)
+	if len(left)+len(routes) > 0 {
+		ts.Fatalf("%d objects and routes %v are left", len(left), routes)
+	}
+}
