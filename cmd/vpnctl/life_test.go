@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -122,6 +124,10 @@ var (
 	mac  = regexp.MustCompile(`\b[0-9a-f]{2}(:[0-9a-f]{2}){5}\b`)
 	// rolled is the hash of the port's address and MAC that rolls the pod.
 	rolled = regexp.MustCompile(`attachment: "?[0-9a-f]+"?`)
+	// node is where a gateway runs, and its host. Of gateways that are made side by
+	// side, those that came first before the run was killed keep their nodes, and
+	// the others are spread anew; so the names are not compared, but the spread is.
+	node = regexp.MustCompile(`\b(worker|compute)-\d\b`)
 	// moment is when a gateway began to drain.
 	moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 )
@@ -160,7 +166,19 @@ func (l *life) look() string {
 		fmt.Fprintf(&b, "--- %s\n%s", strings.TrimPrefix(path, l.dir), rolled.ReplaceAllString(text, "attachment: HASH"))
 		return err
 	}))
-	return moment.ReplaceAllString(b.String(), "MOMENT")
+	fmt.Fprintf(&b, "--- gateways on each node: %v\n", spread(s))
+	return moment.ReplaceAllString(node.ReplaceAllString(b.String(), "$1-N"), "MOMENT")
+}
+
+// spread counts the gateways' ports on each server, in ascending order.
+func spread(s simulator.Snapshot) []int {
+	count := map[string]int{}
+	for _, p := range s.Of("port") {
+		if strings.HasPrefix(p.Text("name"), "vpnctl-") {
+			count[p.Text("device_id")]++
+		}
+	}
+	return slices.Sorted(maps.Values(count))
 }
 
 // chosen names what the server chose by what has it: MAC and addresses of ports,
