@@ -52,7 +52,7 @@ func (d *decision) result() *Result {
 		Now:       d.Now,
 		Manifests: d.Manifests,
 	})
-	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, drivers: d.Drivers}
+	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers}
 }
 
 func (d *decision) note(rs ...plan.Refusal) { d.refusals = append(d.refusals, rs...) }

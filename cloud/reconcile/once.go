@@ -28,6 +28,7 @@ type Result struct {
 	Seen    *cloud.Observation
 	Ledgers map[vpn.Owner]alloc.Ledger // as they will be
 	Inputs  map[vpn.Owner]render.Input // what each gateway was rendered from
+	Desired resource.Graph             // what they were rendered to
 
 	drivers []cloud.Driver
 }

@@ -87,12 +87,13 @@ func unprovisioned(r *reconcile.Result) map[vpn.Owner]string {
 			missing[c.Owner] = "its allocations are not on the ledger yet"
 		}
 	}
-	for o, in := range r.Inputs {
-		graph, _ := render.Gateway(in) // its problems are refusals of the plan
-		for _, x := range graph {
-			if x.Object != nil && len(x.Object.Unknown) > 0 {
-				missing[o] = "not known before the cloud side is there: " + strings.Join(x.Object.Unknown, ", ")
-			}
+	for _, id := range r.Desired.IDs() {
+		x := r.Desired[id]
+		if x.Object == nil || len(x.Object.Unknown) == 0 {
+			continue
+		}
+		if o, ok := vpn.ParseOwner(x.Owner); ok {
+			missing[o] = "not known before the cloud side is there: " + strings.Join(x.Object.Unknown, ", ")
 		}
 	}
 	return missing
@@ -102,16 +103,14 @@ func unprovisioned(r *reconcile.Result) map[vpn.Owner]string {
 func provisioned(r *reconcile.Result, missing map[vpn.Owner]string) resource.Graph {
 	graph := resource.Graph{}
 	var standing []vpn.Owner
-	for o, in := range r.Inputs {
-		if missing[o] != "" {
-			continue
+	for o := range r.Inputs {
+		if missing[o] == "" {
+			standing = append(standing, o)
 		}
-		standing = append(standing, o)
-		whole, _ := render.Gateway(in)
-		for _, x := range whole {
-			if x.Object != nil {
-				graph.Add(x)
-			}
+	}
+	for _, x := range r.Desired {
+		if o, ok := vpn.ParseOwner(x.Owner); ok && x.Object != nil && missing[o] == "" {
+			graph.Add(x)
 		}
 	}
 	graph.Add(render.Index(r.Plan.Estate, standing)...)
