@@ -60,7 +60,7 @@ func planText(t *testing.T, w *world, e vpn.Estate) string {
 	return string(text)
 }
 
-func snapshot(t *testing.T, w *world) simulator.Snapshot {
+func snapshot(t testing.TB, w *world) simulator.Snapshot {
 	t.Helper()
 	s, err := w.sim.Snapshot()
 	if err != nil {

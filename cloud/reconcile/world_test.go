@@ -29,7 +29,7 @@ import (
 // world is a simulated cloud, a directory for the Kubernetes side, and a clock
 // that moves only when it is told or waited for.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	sim   *simulator.Server
 	tree  string
 	fault func(n int, r *http.Request) simulator.Fault
@@ -38,7 +38,7 @@ type world struct {
 	now time.Time
 }
 
-func newWorld(t *testing.T, o simulator.Options) *world {
+func newWorld(t testing.TB, o simulator.Options) *world {
 	t.Helper()
 	w := &world{t: t, tree: t.TempDir(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	o.Clock = w.time
