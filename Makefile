@@ -54,4 +54,4 @@ e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Plac
 	cloud/openstack/testdata/e2e-openstack
 
 bench: ## the figures of the limits that the README states
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/reconcile/...
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/... ./cmd/vpnctl
