@@ -49,7 +49,7 @@ func TestDiff(t *testing.T) {
 		"a peer with another address": {
 			edit: func(s *site) { s.peers["plant2"] = "198.51.100.20" },
 			want: []string{
-				"~ openstack.security-group/acme/dc1 · peer plant2 moved",
+				"~ openstack.security-group/acme/dc1 reconnect · peer plant2 moved · interrupts [plant2], customers []",
 				"~ kubernetes.configmap/acme/dc1-swanctl reload · peer plant2 moved",
 				record,
 			},

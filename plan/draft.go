@@ -39,6 +39,7 @@ type party struct {
 	found    int  // resources on the observed side
 	files    int  // Kubernetes objects on the observed side
 	deployed bool // a Deployment is among them
+	served   bool // its floating IP leads to its port: a pod rendered elsewhere may be behind it
 	draining time.Time
 	applied  string // hash that was reached
 	wanted   string // hash that is desired
@@ -182,6 +183,8 @@ func (d *draft) observed() {
 		case !id.Kind.Cloud():
 			p.files++
 			p.deployed = p.deployed || id.Kind == kindDeployment
+		case have.FloatingIP != nil:
+			p.served = p.served || !have.FloatingIP.Port.IsZero()
 		case have.Applied != nil:
 			p.applied = have.Applied.Hash
 		case have.SecurityGroup != nil && !have.SecurityGroup.Draining.IsZero():
@@ -230,7 +233,7 @@ func (p *party) drift() bool {
 
 // running tells whether tunnels can be up.
 func (p *party) running() bool {
-	return p.deployed || p.applied != "" && p.draining.IsZero()
+	return p.deployed || (p.applied != "" || p.served) && p.draining.IsZero()
 }
 
 // fresh tells whether nothing of it exists yet.

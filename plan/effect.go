@@ -66,9 +66,17 @@ func (d *draft) portEffect(p *party, c *Change) {
 	}
 }
 
-// groupEffect: rules themselves interrupt nothing, the configuration beside them
-// does; but what the ledger moves, the other side has to follow.
+// groupEffect: what the ledger moves, the other side has to follow; and a rule
+// that goes cuts off the peer that it is for, unless another one lets it in.
 func (d *draft) groupEffect(p *party, c *Change) {
+	if c.Before != nil {
+		for _, r := range c.Before.SecurityGroup.Rules {
+			peer, ok := strings.CutPrefix(r.Why, "peer ")
+			if ok && slices.Contains(p.peers(), peer) && !covered(r, c.After.SecurityGroup.Rules) {
+				c.suffer(Verdict{Impact: ImpactReconnect, Interrupts: []string{peer}})
+			}
+		}
+	}
 	if a, ok := c.attribute(attrServiceCIDR); ok && a.Before != "" {
 		c.suffer(everyone(p, ImpactCustomer, "the service CIDR moves from "+a.Before+" to "+a.After))
 		return
@@ -84,6 +92,14 @@ func (d *draft) groupEffect(p *party, c *Change) {
 			c.suffer(Verdict{ImpactCustomer, []string{name}, []string{name}, name + " gets the tunnel address " + a.After})
 		}
 	}
+}
+
+// covered tells whether rules let in all that a rule lets in.
+func covered(r resource.Rule, by []resource.Rule) bool {
+	return slices.ContainsFunc(by, func(o resource.Rule) bool {
+		wider := !o.Remote.IsValid() || r.Remote.IsValid() && o.Remote.Bits() <= r.Remote.Bits() && o.Remote.Contains(r.Remote.Addr())
+		return o.Direction == r.Direction && o.Ether == r.Ether && o.Protocol == r.Protocol && o.From <= r.From && r.To <= o.To && o.Group == r.Group && wider
+	})
 }
 
 // moved is what another virtual IP does: the peers that use an exposure must

@@ -90,7 +90,7 @@ func (d *draft) standing(p *party) {
 		})
 		return
 	}
-	if l.Grants && len(l.Peers) > 0 && p.gateway.DefaultAllow() {
+	if l.Grants && p.gateway.DefaultAllow() {
 		peer := p.gateway.Peers[0].Name
 		d.refuse(Refusal{
 			Owner:   p.owner,

@@ -98,6 +98,12 @@ func TestPolicy(t *testing.T) {
 			after:   []site{dc1()},
 			changes: []string{"acme/dc1"},
 		},
+		"the first peer after others who were denied needs one": {
+			before:   []site{dc1().with(func(s *site) { clear(s.peers) })},
+			after:    []site{dc1()},
+			edit:     func(w *world) { w.Ledgers[0].Grants = true },
+			refusals: []string{"VPNGateway/acme/dc1: plant1 would reach everything, as the only peer and without authorization: nobody wrote that down (give plant1 an authorization block)"},
+		},
 		"another protocol": {
 			before: sites(1), after: []site{moved(numbered(1))},
 			edit:     func(w *world) { w.Ledgers[0].Protocol = vpn.WireGuard },

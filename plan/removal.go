@@ -62,11 +62,15 @@ func blocker(have *resource.Resource) (string, bool) {
 // held; empty: it is not.
 func (d *draft) drain(p *party) (start bool, held string) {
 	hold := d.hold()
-	if d.in.Estate.Kubernetes.Target != vpn.TargetDirectory || d.in.Options.PodsGone || hold == 0 {
+	if d.in.Estate.Kubernetes.Target != vpn.TargetDirectory || hold == 0 {
 		return false, ""
 	}
 	switch {
-	case p.files > 0, p.draining.IsZero() && p.applied != "":
+	case p.files > 0: // pods whose files go in this run can't be gone
+		return true, until(d.moment().Add(hold))
+	case d.in.Options.PodsGone:
+		return false, ""
+	case p.draining.IsZero() && (p.applied != "" || p.served && p.ledger != nil):
 		return true, until(d.moment().Add(hold))
 	case !p.draining.IsZero() && d.in.Now.Before(p.draining.Add(hold)):
 		return false, until(p.draining.Add(hold))

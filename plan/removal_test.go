@@ -85,18 +85,24 @@ func TestRemoval(t *testing.T) {
 		"a shorter hold is over":                 {func(w *world) { drainingSince(w, noon.Add(-time.Minute)); w.Options.Hold = time.Minute }, cloudSide},
 		"no hold at all":                         {func(w *world) { tree(w); w.Options.Hold = -1 }, join(files, cloudSide)},
 		"the pods are known to be gone":          {func(w *world) { drainingSince(w, noon); w.Options.PodsGone = true }, cloudSide},
-		"the pods are gone, their files are not": {func(w *world) { tree(w); w.Options.PodsGone = true }, join(files, cloudSide)},
+		"the pods are gone, their files are not": {func(w *world) { tree(w); w.Options.PodsGone = true }, join(files, start, held(cloudSide[:3]))},
 		"files that came back while it was draining": {func(w *world) {
 			o := w.Observed
 			w.Observed = dc1().observed()
 			drainingSince(w, noon.Add(-time.Hour))
 			w.Observed = merged(w.Observed, o)
 		}, join(files, start, held(cloudSide[:3]))},
-		"a deployment that was cut off is not held": {func(w *world) {
+		"a pod whose files stand elsewhere may be behind an address that leads to its port": {func(w *world) {
 			bareCloud(w)
 			w.Ledgers[0].Applied = ""
 			delete(w.Observed, dc1().id(resource.KindApplied))
-		}, cloudSide},
+		}, join(start, held(cloudSide[:3]))},
+		"a deployment that was cut off before its address is not held": {func(w *world) {
+			bareCloud(w)
+			w.Ledgers[0].Applied = ""
+			delete(w.Observed, dc1().id(resource.KindApplied))
+			delete(w.Observed, dc1().id(resource.KindFloatingIP))
+		}, join(cloudSide[:1], cloudSide[2:])},
 		"a customer's floating IP stays": {func(w *world) { w.pin(true) }, join(files, cloudSide[:1], []string{"< openstack.floating-ip/acme/dc1"}, cloudSide[2:])},
 		"a group that somebody deleted ends nothing less": {func(w *world) {
 			bareCloud(w)

@@ -73,7 +73,7 @@ func (s site) ledger() alloc.Ledger {
 	g := s.gateway()
 	l := alloc.Ledger{
 		Estate: "prod", Owner: s.name(), Protocol: vpn.IPsec, ServiceCIDR: netip.MustParsePrefix(s.cidr),
-		VirtualIPs: map[string]byte{"web": s.web}, Peers: slices.Sorted(maps.Keys(s.peers)), Grants: !g.DefaultAllow(),
+		VirtualIPs: map[string]byte{"web": s.web}, Peers: slices.Sorted(maps.Keys(s.peers)), Grants: !g.DefaultAllow() && len(g.Peers) > 0,
 		Applied: s.hash(),
 	}
 	if s.plc != 0 {
