@@ -89,6 +89,8 @@ func (r *resolver) mapping(n *yaml.Node, v *Value, path string, depth int) {
 	r.tag(n, path, "!!map")
 	v.Kind = Map
 	seen := make(map[string]int, len(n.Content)/2)
+	var joined bool
+	var twice []Problem
 	var merges []*Value
 	for i := 0; i+1 < len(n.Content) && !r.full; i += 2 {
 		key, node := n.Content[i], n.Content[i+1]
@@ -102,7 +104,10 @@ func (r *resolver) mapping(n *yaml.Node, v *Value, path string, depth int) {
 		}
 		at := join(path, name)
 		if first, dup := seen[name]; dup {
-			r.add(key, at, fmt.Sprintf("given twice, first in line %d", v.Fields[first].Line), "")
+			joined = joined || path == "" && (name == "apiVersion" || name == "kind")
+			twice = append(twice, Problem{
+				Line: key.Line + r.offset, Column: key.Column, Field: at, Message: fmt.Sprintf("given twice, first in line %d", v.Fields[first].Line),
+			})
 			continue
 		}
 		if got := r.value(node, at, depth+1); got != nil {
@@ -110,6 +115,11 @@ func (r *resolver) mapping(n *yaml.Node, v *Value, path string, depth int) {
 			v.Fields = append(v.Fields, Field{Name: name, Line: key.Line + r.offset, Column: key.Column, Value: got})
 		}
 	}
+	if joined { // what else is given twice belongs to the second manifest too
+		twice = twice[:1]
+		twice[0].Hint = "a new document? separate them with ---"
+	}
+	r.problems = append(r.problems, twice...)
 	for _, m := range merges {
 		for _, f := range m.Fields {
 			if _, own := seen[f.Name]; !own {
