@@ -27,7 +27,23 @@ func (d *draft) finish() {
 		}
 	}
 	d.access()
+	d.unselected()
 	d.arrange()
+}
+
+// unselected turns the refusals of gateways that were not asked for into
+// notices: this run does nothing of theirs.
+func (d *draft) unselected() {
+	if len(d.in.Options.Gateways) == 0 {
+		return
+	}
+	d.plan.Refusals = slices.DeleteFunc(d.plan.Refusals, func(r Refusal) bool {
+		apart := !r.Owner.IsZero() && !slices.Contains(d.in.Options.Gateways, r.Owner.Path())
+		if apart {
+			d.plan.Notices = append(d.plan.Notices, Notice{Owner: r.Owner, Message: "would be refused: " + r.Message, Hint: r.Hint})
+		}
+		return apart
+	})
 }
 
 // arrange sorts what has no order of its own, and drops what was said twice.

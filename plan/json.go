@@ -53,6 +53,11 @@ func Decode(r io.Reader) (Plan, error) {
 
 // check refuses what no Make would have made.
 func (p Plan) check() error {
+	if p.Input != nil {
+		if err := p.Input.Check(); err != nil {
+			return err
+		}
+	}
 	come := make(map[resource.ID]bool, len(p.Changes))
 	for _, c := range p.Changes {
 		switch {

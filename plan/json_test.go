@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -68,9 +69,11 @@ func TestDecodeNamesTheVersion(t *testing.T) {
 func TestDecodeOfAFormattedPlan(t *testing.T) {
 	p := Make(between(nil, []site{dc1()}).Input)
 	p.Input = &vpn.Estate{
-		Name:    "prod",
-		Pod:     vpn.Pod{Resources: json.RawMessage(`{"limits":{"cpu":"1"}}`), Tolerations: json.RawMessage(`[{"key":"a"}]`)},
-		Patches: []vpn.Patch{{Patch: "x", Target: json.RawMessage(`{"kind":"Deployment"}`)}},
+		Name:            "prod",
+		ServiceCIDRPool: netip.MustParsePrefix("100.64.0.0/16"),
+		Kubernetes:      vpn.Kubernetes{Target: vpn.TargetDirectory},
+		Pod:             vpn.Pod{Resources: json.RawMessage(`{"limits":{"cpu":"1"}}`), Tolerations: json.RawMessage(`[{"key":"a"}]`)},
+		Patches:         []vpn.Patch{{Patch: "x", Target: json.RawMessage(`{"kind":"Deployment"}`)}},
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(encoded(t, p)), "", "  "); err != nil {
