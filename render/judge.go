@@ -12,32 +12,65 @@ import (
 	"github.com/vpnctl/vpnctl/render/pod"
 )
 
-// Judge says what it does to tunnels when an object's content changes from before to
-// after. Restarts concern every peer of the gateway, which the object itself doesn't
-// name: then Interrupts is empty.
+// Judge says what it does to the tunnels of a living gateway when an object's content
+// changes from before to after, or when the object goes: after is zero then. A create
+// does nothing. Restarts concern every peer of the gateway, which the object itself
+// doesn't name: then Interrupts is empty.
 //
-//	swanctl.conf, wg0.conf      connection by connection, see judge_ipsec.go, judge_wireguard.go
-//	agent.json                  another private key: customer; another exposure alone: none; else reload
+//	swanctl.conf, wg0.conf      connection by connection, see judge_ipsec.go, judge_wireguard.go;
+//	                            where one of the two can't be read, all of them reconnect
+//	agent.json                  another key: see judge_wireguard.go; another exposure alone: none; else reload
 //	nat.nft                     lines added alone: none; else reload
 //	strongswan.conf             reload
 //	pod template, attachment    restart
+//	no replica any more         restart
+//	a Deployment, attachment
+//	or ConfigMap that goes      restart
 //	metadata, rights, the rest  none
 func Judge(before, after resource.Resource) plan.Verdict {
-	if before.Object == nil || after.Object == nil {
+	switch {
+	case before.Object == nil:
 		return plan.Verdict{}
+	case after.Object == nil:
+		return judgeRemoval(before.Object.Kind)
 	}
 	a, b := decode(before.Object.Content), decode(after.Object.Content)
 	switch after.Object.Kind {
 	case "ConfigMap":
 		return judgeConfig(a.Data, b.Data)
 	case "Deployment":
-		if !reflect.DeepEqual(a.Spec["template"], b.Spec["template"]) {
-			return plan.Verdict{Impact: plan.ImpactRestart, Consequence: "the pod rolls: every tunnel of the gateway is down for about a minute"}
-		}
+		return judgeDeployment(a.Spec, b.Spec)
 	case "NetworkAttachmentDefinition":
 		if !reflect.DeepEqual(a.Spec, b.Spec) {
 			return plan.Verdict{Impact: plan.ImpactRestart, Consequence: "an interface is configured when a pod starts, so the pod rolls"}
 		}
+	}
+	return plan.Verdict{}
+}
+
+func judgeDeployment(before, after map[string]any) plan.Verdict {
+	switch {
+	case stopped(after) && !stopped(before):
+		return plan.Verdict{Impact: plan.ImpactRestart, Consequence: "no pod runs: every tunnel of the gateway is down until it is back"}
+	case !reflect.DeepEqual(before["template"], after["template"]):
+		return plan.Verdict{Impact: plan.ImpactRestart, Consequence: "the pod rolls: every tunnel of the gateway is down for about a minute"}
+	}
+	return plan.Verdict{}
+}
+
+// stopped tells whether a Deployment asks for no pod; without a number it asks for one.
+func stopped(spec map[string]any) bool {
+	n, given := spec["replicas"].(float64)
+	return given && n == 0
+}
+
+// judgeRemoval is the end of one object of a gateway that lives on.
+func judgeRemoval(kind string) plan.Verdict {
+	switch kind {
+	case "Deployment":
+		return plan.Verdict{Impact: plan.ImpactRestart, Consequence: "the pod ends: every tunnel of the gateway is down until it is back"}
+	case "NetworkAttachmentDefinition", "ConfigMap":
+		return plan.Verdict{Impact: plan.ImpactRestart, Consequence: "the pod can't start again without it: from its next start every tunnel of the gateway is down"}
 	}
 	return plan.Verdict{}
 }
@@ -112,6 +145,19 @@ func (all *verdicts) add(impact plan.Impact, peer, consequence string) {
 	}
 	*all = append(*all, v)
 }
+
+// unreadable is the verdict on a configuration of which one side can't be read: what
+// differs is not known, so every tunnel of the other side is taken to start anew.
+func (all *verdicts) unreadable(what string, peers []string) {
+	*all = append(*all, plan.Verdict{
+		Impact: plan.ImpactReconnect, Interrupts: peers, Consequence: what + ", so that every tunnel is taken to renegotiate",
+	})
+}
+
+const (
+	oldUnread = "what is in force now can't be read"
+	newUnread = "what comes can't be read back"
+)
 
 // sum is the worst impact, with all the people and everything that is said.
 func (all verdicts) sum() plan.Verdict {

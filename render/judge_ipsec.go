@@ -8,15 +8,20 @@ import (
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
-// judgeConnections compares two swanctl.conf. What is in force now but can't be read
-// is taken as other than what comes.
+// judgeConnections compares two swanctl.conf. One may have been edited by hand, or
+// patched, so that it can't be read.
 func judgeConnections(before, after string) plan.Verdict {
-	old, _ := swanctl.Parse(before)
+	old, oldErr := swanctl.Parse(before)
 	now, err := swanctl.Parse(after)
-	if err != nil {
-		return plan.Verdict{Impact: plan.ImpactReload}
-	}
 	var all verdicts
+	switch {
+	case oldErr != nil:
+		all.unreadable(oldUnread, connections(now))
+		return all.sum()
+	case err != nil:
+		all.unreadable(newUnread, connections(old))
+		return all.sum()
+	}
 	for _, c := range now.Connections {
 		was, there := old.Connection(c.Name)
 		if !there {
@@ -31,6 +36,14 @@ func judgeConnections(before, after string) plan.Verdict {
 		}
 	}
 	return all.sum()
+}
+
+func connections(c swanctl.Config) []string {
+	var names []string
+	for _, one := range c.Connections {
+		names = append(names, one.Name)
+	}
+	return names
 }
 
 // judgeConnection names the worst of a connection's changes.

@@ -2,6 +2,8 @@ package render
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +104,14 @@ func TestWhatAChangeDoes(t *testing.T) {
 			plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: []string{"berlin"}}},
 		"another tunnel address": {globex, func(in *Input) { in.Ledger.Addresses = map[string]byte{"ina": 198} },
 			plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: []string{"ina"}}},
+		"a pre-shared key where there was none": {globex, func(in *Input) { in.Gateway.Peers[2].PresharedKey = vpn.SecretRef{Name: "oslo-psk", Key: "psk"} },
+			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: []string{"oslo"}, Customers: []string{"oslo"}}},
+		"another pre-shared key of a WireGuard peer": {globex, func(in *Input) { in.Gateway.Peers[0].PresharedKey.Name = "other" },
+			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: []string{"berlin"}, Customers: []string{"berlin"}}},
+		"no pre-shared key any more": {globex, func(in *Input) { in.Gateway.Peers[0].PresharedKey = vpn.SecretRef{} },
+			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: []string{"berlin"}, Customers: []string{"berlin"}}},
+		"another public key of a peer": {globex, func(in *Input) { in.Gateway.Peers[0].PublicKey = in.Gateway.Peers[1].PublicKey },
+			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: []string{"berlin"}, Customers: []string{"berlin"}}},
 		"another keepalive": {globex, func(in *Input) { in.Gateway.Peers[0].Keepalive = 10 }, plan.Verdict{Impact: plan.ImpactReload}},
 		"a road warrior less": {globex, func(in *Input) { in.Gateway.Peers = append(in.Gateway.Peers[:1:1], in.Gateway.Peers[2]) },
 			plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: []string{"ina"}}},
@@ -121,25 +131,102 @@ func TestWhatAChangeDoes(t *testing.T) {
 	}
 }
 
-func TestJudgeOfWhatCannotBeRead(t *testing.T) {
-	g, _ := Gateway(acme())
-	id := resource.ID{Kind: resource.KubernetesKind("ConfigMap"), Namespace: "acme", Name: "dc1-swanctl"}
-	for sentence, content := range map[string]string{
-		"a file that is no YAML":     "{",
-		"a file without data":        "kind: ConfigMap\n",
-		"data of another shape":      "data: [1]\n",
-		"connections of other words": "data:\n  swanctl.conf: include x\n",
+func TestAPreSharedKeyIsSaidToTakeEffect(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		of   func() Input
+		key  func(*vpn.Peer) *vpn.SecretRef
+		want string
+	}{
+		"ipsec":     {acme, func(p *vpn.Peer) *vpn.SecretRef { return &p.PSK }, "in force after its next re-authentication"},
+		"wireguard": {globex, func(p *vpn.Peer) *vpn.SecretRef { return &p.PresharedKey }, "must use the pre-shared key of Secret other"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			before := g[id]
-			before.Object = &resource.Object{Kind: "ConfigMap", Content: content}
-			if got := Judge(before, g[id]); got.Impact != plan.ImpactReload {
-				t.Errorf("judged %v", got)
+			after := copied(t, c.of())
+			*c.key(&after.Gateway.Peers[0]) = vpn.SecretRef{Name: "other", Key: "psk"}
+			if got := judged(t, c.of(), after).Consequence; !strings.Contains(got, c.want) {
+				t.Errorf("%q does not say %q", got, c.want)
 			}
 		})
 	}
-	if got := Judge(resource.Resource{}, g[id]); got.Impact != plan.ImpactNone {
-		t.Errorf("a create is judged %v", got)
+}
+
+func TestJudgeOfWhatCannotBeRead(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		of      func() Input
+		name    string
+		content string
+		peers   []string
+	}{
+		"a file that is no YAML":               {acme, "dc1-swanctl", "{", []string{"plant1"}},
+		"a file without data":                  {acme, "dc1-swanctl", "kind: ConfigMap\n", []string{"plant1"}},
+		"data of another shape":                {acme, "dc1-swanctl", "data: [1]\n", []string{"plant1"}},
+		"connections of other words":           {acme, "dc1-swanctl", "data:\n  swanctl.conf: include x\n", []string{"plant1"}},
+		"connections that were emptied":        {acme, "dc1-swanctl", "data:\n  swanctl.conf: \"\"\n", []string{"plant1"}},
+		"a WireGuard file of other words":      {globex, "remote-wireguard", "data:\n  wg0.conf: PostUp = x\n", []string{"berlin", "ina", "oslo"}},
+		"a ConfigMap without a WireGuard file": {globex, "remote-wireguard", "data: {}\n", []string{"berlin", "ina", "oslo"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			in := c.of()
+			g, _ := Gateway(in)
+			now, there := g[resource.ID{Kind: resource.KubernetesKind("ConfigMap"), Namespace: in.Gateway.Owner.Namespace, Name: c.name}]
+			if !there {
+				t.Fatalf("no %s", c.name)
+			}
+			before := now
+			before.Object = &resource.Object{Kind: "ConfigMap", Content: c.content}
+			got := Judge(before, now)
+			if got.Impact != plan.ImpactReconnect || !slices.Equal(got.Interrupts, c.peers) {
+				t.Errorf("judged %+v, want the reconnect of %v", got, c.peers)
+			}
+			if back := Judge(now, before); back.Impact != plan.ImpactReconnect || !slices.Equal(back.Interrupts, c.peers) {
+				t.Errorf("the other way judged %+v, want the reconnect of %v", back, c.peers)
+			}
+		})
+	}
+}
+
+func TestJudgeOfWhatComesAndGoes(t *testing.T) {
+	g, _ := Gateway(acme())
+	deployment := resource.ID{Kind: resource.KubernetesKind("Deployment"), Namespace: "acme", Name: "dc1"}
+	named := func(kind, name string) resource.Resource {
+		r, there := g[resource.ID{Kind: resource.KubernetesKind(kind), Namespace: "acme", Name: name}]
+		if !there {
+			t.Fatalf("no %s %s", kind, name)
+		}
+		return r
+	}
+	edited := func(old, text string) resource.Resource {
+		r := g[deployment]
+		o := *r.Object
+		if o.Content = strings.Replace(o.Content, old, text, 1); o.Content == r.Object.Content {
+			t.Fatalf("no %q in the Deployment", old)
+		}
+		r.Object = &o
+		return r
+	}
+	none, stopped := resource.Resource{}, edited("replicas: 1\n", "replicas: 0\n")
+	for sentence, c := range map[string]struct {
+		before, after resource.Resource
+		want          plan.Impact
+		says          string
+	}{
+		"a create":                            {none, g[deployment], plan.ImpactNone, ""},
+		"no pod any more":                     {g[deployment], stopped, plan.ImpactRestart, "until it is back"},
+		"a pod again":                         {stopped, g[deployment], plan.ImpactNone, ""},
+		"another image while there is no pod": {edited("replicas: 1\n", "replicas: 0\n"), edited("image: ", "image: x"), plan.ImpactRestart, "rolls"},
+		"another history":                     {g[deployment], edited("revisionHistoryLimit: 3\n", "revisionHistoryLimit: 4\n"), plan.ImpactNone, ""},
+		"the Deployment goes":                 {g[deployment], none, plan.ImpactRestart, "until it is back"},
+		"the attachment goes":                 {named("NetworkAttachmentDefinition", "dc1"), none, plan.ImpactRestart, "can't start again"},
+		"a ConfigMap goes":                    {named("ConfigMap", "dc1-nat"), none, plan.ImpactRestart, "can't start again"},
+		"the NetworkPolicy goes":              {named("NetworkPolicy", "dc1-nic1"), none, plan.ImpactNone, ""},
+		"a manifest goes":                     {named("VPNPeer", "plant1"), none, plan.ImpactNone, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got := Judge(c.before, c.after)
+			if got.Impact != c.want || !strings.Contains(got.Consequence, c.says) {
+				t.Errorf("judged %+v, want %s and %q", got, c.want, c.says)
+			}
+		})
 	}
 }
 

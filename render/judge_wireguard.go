@@ -8,28 +8,29 @@ import (
 	"github.com/vpnctl/vpnctl/render/wgconf"
 )
 
-// judgeInterface compares two WireGuard files.
+// judgeInterface compares two WireGuard files. One may have been edited by hand, or
+// patched, so that it can't be read.
 func judgeInterface(before, after string) plan.Verdict {
-	old, _ := wgconf.Parse(before)
+	old, oldErr := wgconf.Parse(before)
 	now, err := wgconf.Parse(after)
-	if err != nil {
-		return plan.Verdict{Impact: plan.ImpactReload}
-	}
 	var all verdicts
+	switch {
+	case oldErr != nil:
+		all.unreadable(oldUnread, sessions(now))
+		return all.sum()
+	case err != nil:
+		all.unreadable(newUnread, sessions(old))
+		return all.sum()
+	}
 	for _, p := range now.Peers {
 		was, there := old.Peer(p.Name)
-		switch keepalive := was; {
+		switch {
 		case !there:
 			all.add(plan.ImpactReload, p.Name, p.Name+" is added, the other sessions go on")
 		case old.ListenPort != now.ListenPort:
 			all.add(plan.ImpactCustomer, p.Name, "the gateway listens on another port")
-		case !reflect.DeepEqual(was, p):
-			keepalive.Keepalive = p.Keepalive
-			if reflect.DeepEqual(keepalive, p) {
-				all.add(plan.ImpactReload, p.Name, "")
-				continue
-			}
-			all.add(plan.ImpactReconnect, p.Name, p.Name+" starts a new session")
+		default:
+			judgeSession(&all, was, p)
 		}
 	}
 	for _, p := range old.Peers {
@@ -40,27 +41,64 @@ func judgeInterface(before, after string) plan.Verdict {
 	return all.sum()
 }
 
+func sessions(c wgconf.Config) []string {
+	var names []string
+	for _, p := range c.Peers {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// judgeSession names the worst of a peer's changes.
+func judgeSession(all *verdicts, was, now wgconf.Peer) {
+	steady := was
+	steady.Keepalive = now.Keepalive
+	switch {
+	case reflect.DeepEqual(was, now):
+	case was.PublicKey != now.PublicKey:
+		all.add(plan.ImpactCustomer, now.Name, now.Name+" must have the private key of "+now.PublicKey)
+	case reflect.DeepEqual(steady, now):
+		all.add(plan.ImpactReload, now.Name, "")
+	default:
+		all.add(plan.ImpactReconnect, now.Name, now.Name+" starts a new session")
+	}
+}
+
 // judgeExpectation compares two agent.json. The tunnels themselves are judged by
-// their own file; here another private key shows, which is another public key to
-// every peer, and another pre-shared key.
+// their own file; only here the references to keys show.
 func judgeExpectation(before, after string) plan.Verdict {
-	all := verdicts{{Impact: plan.ImpactReload}}
 	old, oldErr := vpn.ParseExpectation(before)
 	now, err := vpn.ParseExpectation(after)
 	if err != nil || oldErr != nil {
-		return all.sum()
+		return plan.Verdict{Impact: plan.ImpactReload}
 	}
-	if len(old.Peers) == len(now.Peers) && grows(before, after) {
+	all := judgeKeys(old, now)
+	if len(all) == 0 && len(old.Peers) == len(now.Peers) && grows(before, after) {
 		return plan.Verdict{}
 	}
+	return append(all, plan.Verdict{Impact: plan.ImpactReload}).sum()
+}
+
+// judgeKeys compares which Secrets hold the keys. Another private key is another
+// public key to every peer. A pre-shared key counts in WireGuard with the next
+// handshake, two minutes at most, and nothing comes through until the other side has
+// it; IPsec asks for it when a peer authenticates.
+func judgeKeys(old, now vpn.Expectation) verdicts {
+	var all verdicts
 	for _, p := range now.Peers {
 		was, there := old.Peer(p.Name)
 		if there && old.PrivateKey != now.PrivateKey {
 			all.add(plan.ImpactCustomer, p.Name, "the gateway gets another private key, and with it another public key")
 		}
-		if there && was.PresharedKey != p.PresharedKey {
+		switch {
+		case !there || was.PresharedKey == p.PresharedKey:
+		case now.Protocol != vpn.WireGuard:
 			all.add(plan.ImpactReload, p.Name, "the pre-shared key of "+p.Name+" is in force after its next re-authentication")
+		case p.PresharedKey == vpn.SecretRef{}:
+			all.add(plan.ImpactCustomer, p.Name, p.Name+" must not use a pre-shared key any more")
+		default:
+			all.add(plan.ImpactCustomer, p.Name, p.Name+" must use the pre-shared key of Secret "+p.PresharedKey.Name)
 		}
 	}
-	return all.sum()
+	return all
 }
