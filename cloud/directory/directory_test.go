@@ -246,6 +246,17 @@ func TestUnknownContentIsNotWritten(t *testing.T) {
 	}
 }
 
+func TestAUsersWordsAreNoUnknownContent(t *testing.T) {
+	root := t.TempDir()
+	r := configMap("metadata:\n  annotations:\n    note: " + resource.Unknown + "\n")
+	if err := apply(root, change(plan.Create, nil, &r)); err != nil {
+		t.Fatal(err)
+	}
+	if got := everything(t, root)[r.Object.Path]; got != r.Object.Content {
+		t.Errorf("written: %q", got)
+	}
+}
+
 func TestOnlyMarkedFilesInTheirPlaceAreOurs(t *testing.T) {
 	marked := configMap(body).Object.Content
 	for sentence, c := range map[string]struct {

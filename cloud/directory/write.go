@@ -12,7 +12,6 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
-	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
 const (
@@ -32,7 +31,7 @@ func (d *Driver) write(c plan.Change) error {
 		return errors.New("there is nothing to write")
 	}
 	after := *c.After.Object
-	if strings.Contains(after.Content, resource.Unknown) {
+	if len(after.Unknown) > 0 { // not the text: a user may have written the words
 		return fmt.Errorf("the content still waits for %s", strings.Join(after.Unknown, ", "))
 	}
 	root, err := d.make()
