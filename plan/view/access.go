@@ -22,11 +22,23 @@ func (t *text) access() {
 	t.line()
 	t.line(t.ink.paint(bold, pad("Who reaches what", peers+exposures+7)+"before    after"))
 	for _, a := range rows {
-		t.line("  ", pad(accessPeer(a), peers), " ", arrow(a), " ", pad(accessExposure(a), exposures), "  ",
-			pad(cell(a.Before), 10), t.ink.paint(accessColor(a), pad(cell(a.After), 10)), Plain(a.Note))
+		t.row(a, peers, exposures)
 	}
 	if same > 0 {
 		t.line("  ", t.ink.paint(dim, fmt.Sprintf("%d more as before", same)))
+	}
+}
+
+// row is one line of the table; a note that is too long stands below it.
+func (t *text) row(a plan.Access, peers, exposures int) {
+	note, below := Plain(a.Note), ""
+	if 2+peers+3+exposures+2+10+10+length(note) > t.o.columns() {
+		note, below = "", note
+	}
+	t.line("  ", pad(accessPeer(a), peers), " ", arrow(a), " ", pad(accessExposure(a), exposures), "  ",
+		pad(cell(a.Before), 10), t.ink.paint(accessColor(a), pad(cell(a.After), 10)), note)
+	if below != "" {
+		t.line(detailIndent, below)
 	}
 }
 

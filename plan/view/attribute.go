@@ -19,10 +19,21 @@ func (t *text) attributes(c plan.Change) {
 		if len(c.Attributes) == 1 && a.Diff != "" {
 			lines = lines[1:] // it is clear what differs
 		}
+		if a.Diff != "" && !t.o.Verbose {
+			lines = withoutAgent(lines)
+		}
 		for _, line := range lines {
-			t.line(detailIndent, t.ink.diff(line), reasons[strings.TrimPrefix(line, "+ ")])
+			t.signed(diffSign(line), detailIndent, t.ink.diff(line), reasons[strings.TrimPrefix(line, "+ ")])
 		}
 	}
+}
+
+// diffSign is the sign of a line of a diff, ' ' where it has none.
+func diffSign(line string) byte {
+	if line != "" && strings.IndexByte("+-@", line[0]) >= 0 {
+		return line[0]
+	}
+	return ' '
 }
 
 // ruleReasons says for whom the rules of a security group are.

@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
@@ -176,23 +175,33 @@ func (t *text) quiet(unchanged []*block) {
 	}
 }
 
-// edge is the column of a title's verdict.
-const edge = 78
-
+// titleLine has the verdict at the right edge, or below where it is too long.
 func (t *text) titleLine(b *block) {
-	title := b.title(t.p.Estate)
-	gap := strings.Repeat(" ", max(2, edge-utf8.RuneCountInString(title)))
-	t.line(t.ink.paint(bold, title), gap, t.ink.impact(b.impact(), b.verdict()))
+	title, verdict := b.title(t.p.Estate), b.verdict()
+	gap := t.o.columns() - length(title) - length(verdict)
+	if gap >= 2 {
+		t.line(t.ink.paint(bold, title), strings.Repeat(" ", gap), t.ink.impact(b.impact(), verdict))
+		return
+	}
+	t.line(t.ink.paint(bold, title))
+	for _, line := range wrap(verdict, t.o.columns()-len(lineIndent)) {
+		t.line(lineIndent, t.ink.impact(b.impact(), line))
+	}
 }
 
 func (t *text) block(b *block) {
 	t.titleLine(b)
+	t.body(b)
+}
+
+// body is a block without its title.
+func (t *text) body(b *block) {
 	t.lastHeld = ""
 	for _, g := range t.groups(t.worth(b.changes)) {
 		t.group(g, b.New)
 	}
 	for _, k := range b.kept {
-		t.line("  ", t.ink.sign(signWarning), " ", pad(Plain(k.ID.String()), idWidth), "  ", Plain(keptLine(k)))
+		t.entry(signWarning, Plain(k.ID.String()), Plain(keptLine(k)))
 	}
 	for _, n := range b.notices {
 		t.notice("  ", n)

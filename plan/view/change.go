@@ -17,20 +17,40 @@ const (
 
 func (t *text) group(g group, fresh bool) {
 	c := g[0]
-	sign, what := c.Action.Sign(), pad(Plain(c.ID.String()), idWidth)
+	sign, what := c.Action.Sign(), Plain(c.ID.String())
 	if len(g) > 1 {
-		what = pad(fmt.Sprintf("%d Kubernetes objects in %s", len(g), Plain(g.folder(t.o.Header.Directory))), idWidth)
+		what = fmt.Sprintf("%d Kubernetes objects in %s", len(g), Plain(g.folder(t.o.Header.Directory)))
 	}
 	if c.Held != "" {
 		sign = signHeld
 	}
-	t.line(lineIndent, t.ink.sign(sign), " ", what, "  ", strings.Join(remarks(c, len(g) == 1, fresh), " · "))
+	t.entry(sign, what, strings.Join(t.remarks(c, len(g) == 1, fresh), dot))
 	t.held(c)
 	if effect := effect(c); effect != "" {
-		t.line(detailIndent, t.ink.impact(c.Impact, effect))
+		for _, line := range words(effect, t.o.columns()-len(detailIndent)) {
+			t.line(detailIndent, t.ink.impact(c.Impact, line))
+		}
 	}
 	if len(g) == 1 {
 		t.attributes(c)
+	}
+}
+
+// entry is a line of a block, "~ ID  why"; what does not fit beside the ID
+// stands below it.
+func (t *text) entry(sign, what, remark string) {
+	mark := byte(' ')
+	if len(sign) == 1 && strings.Contains("+-!", sign) {
+		mark = sign[0]
+	}
+	head := pad(what, idWidth) + "  "
+	if len(lineIndent)+2+length(head)+length(remark) <= t.o.columns() {
+		t.signed(mark, lineIndent, t.ink.sign(sign), " ", head, remark)
+		return
+	}
+	t.signed(mark, lineIndent, t.ink.sign(sign), " ", what)
+	for _, line := range wrap(remark, t.o.columns()-len(detailIndent)) {
+		t.line(detailIndent, line)
 	}
 }
 
@@ -45,7 +65,7 @@ func (t *text) held(c plan.Change) {
 // remarks are what stands beside a change's ID: what it is, why it happens and,
 // for everything that takes something away, why it is ours. Nobody asks why the
 // parts of a new gateway are made.
-func remarks(c plan.Change, alone, fresh bool) []string {
+func (t *text) remarks(c plan.Change, alone, fresh bool) []string {
 	var all []string
 	add := func(s string) {
 		if s != "" {
@@ -56,7 +76,7 @@ func remarks(c plan.Change, alone, fresh bool) []string {
 		add(string(c.Action) + " held")
 	}
 	if alone {
-		add(subject(c))
+		add(subject(c, t.o.Verbose))
 	}
 	switch {
 	case c.Drift:

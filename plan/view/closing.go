@@ -9,7 +9,9 @@ const namesInText = 10
 func (t *text) closing() {
 	t.line()
 	for _, s := range t.tally.sentences(len(t.p.Refusals)) {
-		t.line(s)
+		for _, line := range words(s, t.o.columns()) {
+			t.line(line)
+		}
 	}
 	if t.o.Next != "" && t.tally.Pending() > 0 && len(t.p.Refusals) == 0 {
 		t.line("Next: ", t.ink.paint(bold, Plain(t.o.Next)))

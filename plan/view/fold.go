@@ -40,24 +40,26 @@ func (m *markdown) diffs() {
 
 // plain is the block as the text plan shows it, without its title.
 func (m *markdown) plain(b *block) []string {
-	t := &text{p: m.p, o: Options{Header: m.o.Header, Verbose: m.o.Verbose}}
-	t.block(b)
-	lines := strings.Split(strings.TrimSuffix(t.b.String(), "\n"), "\n")[1:]
+	t := &text{p: m.p, o: Options{Header: m.o.Header, Verbose: m.o.Verbose, Width: widest}}
+	t.body(b)
+	lines := strings.Split(strings.TrimSuffix(t.b.String(), "\n"), "\n")
 	for i, line := range lines {
-		lines[i] = marked(line)
+		lines[i] = marked(t.signs[i], line)
 	}
 	return lines
 }
 
 // marked brings the sign of a line to its front, where a diff block colours it.
-func marked(line string) string {
-	trimmed := strings.TrimLeft(line, " ")
-	for _, sign := range []string{"+", "-", "!", "@@"} {
-		if strings.HasPrefix(trimmed, sign) {
-			return sign + strings.Repeat(" ", len(line)-len(trimmed)) + strings.TrimPrefix(trimmed, sign)
-		}
+// Every other line begins with a space, whatever stands in it.
+func marked(sign byte, line string) string {
+	at := strings.IndexByte(line, sign)
+	switch {
+	case sign == ' ' || at < 0:
+		return " " + line
+	case sign == '@':
+		return "@@" + strings.Repeat(" ", at-1) + strings.TrimPrefix(line[at:], "@@")
 	}
-	return " " + line
+	return string(sign) + line[:at] + " " + line[at+1:]
 }
 
 // overhead bounds what surrounds a folded diff besides its title.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -56,6 +57,9 @@ func TestTextAndMarkdown(t *testing.T) {
 		"many unchanged gateways are counted":    {unchanged(40), Options{}},
 		"gateways not selected are counted":      {excluded, Options{}},
 		"a plan of nothing":                      {plan.Plan{Estate: "empty"}, Options{}},
+		"what a list keeps is not deleted":       {plan.Plan{Estate: "e", Changes: listChange()}, Options{Header: header}},
+		"a wide terminal takes longer lines":     {everything(), Options{Header: header, Width: 132}},
+		"many addresses are counted":             {plan.Plan{Estate: "e", Changes: crowded()}, Options{Header: header}},
 		"an estate's own files have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,6 +74,21 @@ func TestTextAndMarkdown(t *testing.T) {
 			golden(t, filepath.Base(t.Name())+".md", markdown.Bytes())
 		})
 	}
+}
+
+// listChange takes one element out of a YAML list.
+func listChange() []plan.Change {
+	id, file := object(vpn.Owner{}, "Kustomization", "top")
+	return []plan.Change{{ID: id, Action: plan.Update, Reason: "lists what stands in the tree", Before: file, After: file,
+		Attributes: []plan.Attribute{{Name: "text", Diff: "@@ resources\n resources:\n - dc1\n-- dc2\n+- dc3\n # + no sign\n"}}}}
+}
+
+// crowded is a gateway with more addresses than fit in a line.
+func crowded() []plan.Change {
+	return []plan.Change{{ID: id(resource.KindSecurityGroup, remote), Owner: remote, Action: plan.Create, Reason: "new gateway",
+		After: &resource.Resource{SecurityGroup: &resource.SecurityGroup{Ledger: []resource.Entry{
+			{Name: "addresses.1", Value: "ina:199;hank:198;moe:197"}, {Name: "addresses.2", Value: "lenny:196;carl:195"},
+			{Name: "service-cidr", Value: "100.64.7.0/24"}, {Name: "vips.1", Value: "erp:10;web:11;dns:12"}}}}}}
 }
 
 func indexChange() []plan.Change {

@@ -57,10 +57,7 @@ func (i ink) impact(of plan.Impact, s string) string {
 
 // diff colours one line of a diff by its first character.
 func (i ink) diff(line string) string {
-	if line == "" {
-		return line
-	}
-	switch line[0] {
+	switch diffSign(line) {
 	case '+':
 		return i.paint(green, line)
 	case '-':

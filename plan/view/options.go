@@ -9,6 +9,7 @@ import (
 
 // Options say how a plan is shown.
 type Options struct {
+	Width   int    // of the terminal; 0: unknown
 	Color   bool   // ANSI colours, for terminals; they only mark what the signs already say
 	Verbose bool   // every attribute, object, unchanged gateway and cell of the reachability table
 	Header  Header // the first line

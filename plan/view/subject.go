@@ -10,13 +10,13 @@ import (
 
 // subject says in one line what a resource that comes is: its address, its
 // allocations, where it leads. Changes of what is there say it by attributes.
-func subject(c plan.Change) string {
+func subject(c plan.Change, verbose bool) string {
 	if c.After == nil || c.Action == plan.Update || c.Action == plan.Delete {
 		return ""
 	}
 	switch r := c.After; {
 	case r.SecurityGroup != nil:
-		return allocations(r.SecurityGroup.Ledger)
+		return allocations(r.SecurityGroup.Ledger, verbose)
 	case r.Port != nil:
 		return port(*r.Port)
 	case r.FloatingIP != nil:
@@ -27,36 +27,49 @@ func subject(c plan.Change) string {
 	return ""
 }
 
-// allocations writes a ledger for people: "service CIDR 100.64.7.0/24 · erp 100.64.7.10".
-func allocations(ledger []resource.Entry) string {
+// allocations writes a ledger for people: "service CIDR 100.64.7.0/24 · erp .10".
+// What is too much for a line or two is counted, unless all was asked for.
+func allocations(ledger []resource.Entry, verbose bool) string {
 	cidr := ""
-	var pairs []string
+	var vips, addresses []string
 	for _, e := range ledger {
-		name, _, _ := strings.Cut(e.Name, ".")
-		switch name {
+		switch name, _, _ := strings.Cut(e.Name, "."); name {
 		case "service-cidr":
 			cidr = e.Value
-		case "vips", "addresses":
-			pairs = append(pairs, strings.Split(e.Value, ";")...)
+		case "vips":
+			vips = append(vips, octets(e.Value)...)
+		case "addresses":
+			addresses = append(addresses, octets(e.Value)...)
 		}
 	}
 	if cidr == "" {
 		return ""
 	}
 	parts := []string{"service CIDR " + cidr}
-	base := cidr[:strings.LastIndexByte(cidr, '.')+1]
-	for i, pair := range pairs {
-		if i == allocationsInLine {
-			parts = append(parts, count(len(pairs)-i, "more address"))
-			break
-		}
-		name, octet, _ := strings.Cut(pair, ":")
-		parts = append(parts, name+" "+base+octet)
-	}
-	return strings.Join(parts, " · ")
+	parts = append(parts, listed(vips, "virtual IP", verbose)...)
+	parts = append(parts, listed(addresses, "tunnel IP", verbose)...)
+	return strings.Join(parts, dot)
 }
 
-const allocationsInLine = 6
+// octets turns "erp:10;web:11" into "erp .10", "web .11".
+func octets(pairs string) []string {
+	var all []string
+	for _, pair := range strings.Split(pairs, ";") {
+		name, octet, _ := strings.Cut(pair, ":")
+		all = append(all, name+" ."+octet)
+	}
+	return all
+}
+
+const addressesInLine = 4
+
+// listed is a list, or how long it is and how to see it.
+func listed(all []string, noun string, verbose bool) []string {
+	if len(all) <= addressesInLine || verbose {
+		return all
+	}
+	return []string{count(len(all), noun) + ": -v"}
+}
 
 func port(p resource.Port) string {
 	s := "address " + p.Address

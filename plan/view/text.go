@@ -26,6 +26,7 @@ func Text(w io.Writer, p plan.Plan, o Options) error {
 // text is one plan being written.
 type text struct {
 	b     strings.Builder
+	signs []byte // of each line: '+', '-', '!' or '@' as in a diff, else ' '
 	p     plan.Plan
 	o     Options
 	ink   ink
@@ -34,12 +35,21 @@ type text struct {
 	lastHeld string // why the change above is held
 }
 
-func (t *text) line(parts ...string) {
+func (t *text) line(parts ...string) { t.signed(' ', parts...) }
+
+// signed writes a line that a diff would mark. The sign is part of the line
+// already; what is only context must not look like one.
+func (t *text) signed(sign byte, parts ...string) {
+	t.signs = append(t.signs, sign)
 	t.b.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	t.b.WriteByte('\n')
 }
 
-func (t *text) header() { t.line(t.ink.paint(bold, headline(t.p, t.o.Header))) }
+func (t *text) header() {
+	for _, line := range wrap(headline(t.p, t.o.Header), t.o.columns()) {
+		t.line(t.ink.paint(bold, line))
+	}
+}
 
 // headline is the first line of a plan in every format.
 func headline(p plan.Plan, h Header) string {
@@ -90,7 +100,7 @@ func (t *text) notice(indent string, n plan.Notice) {
 	if indent == "" && !n.Owner.IsZero() {
 		message = Plain(n.Owner.Path()) + ": " + message
 	}
-	t.line(indent, t.ink.sign(signWarning), " ", message)
+	t.signed('!', indent, t.ink.sign(signWarning), " ", message)
 	if n.Hint != "" {
 		t.line(indent, "    hint: ", Plain(n.Hint))
 	}
