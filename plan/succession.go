@@ -112,9 +112,14 @@ func claims(r *resource.Resource) []string {
 	switch {
 	case r == nil:
 	case r.SecurityGroup != nil:
+		var all []string
 		if s := serviceCIDR(r.SecurityGroup.Ledger); s != "" {
-			return []string{cidr + s}
+			all = append(all, cidr+s)
 		}
+		for _, p := range r.SecurityGroup.MovingFrom {
+			all = append(all, cidr+p.String())
+		}
+		return all
 	case r.Route != nil && r.Route.Destination.IsValid() && !absent(r):
 		return []string{cidr + r.Route.Destination.String()}
 	case r.Port != nil:

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,16 @@ func heir(edit func(*site)) site {
 
 func pinsRange(s *site)   { s.cidr = "100.64.3.0/24" }
 func pinsAddress(s *site) { s.address, s.pinned = "203.0.113.3", true }
+
+// movesFrom marks the first gateway's group: its move is not over.
+func movesFrom(w *world, cidr string) {
+	id := dc1().id(resource.KindSecurityGroup)
+	r := w.Observed[id]
+	g := *r.SecurityGroup
+	g.MovingFrom = []netip.Prefix{netip.MustParsePrefix(cidr)}
+	r.SecurityGroup = &g
+	w.Observed.Add(r)
+}
 
 func TestSuccession(t *testing.T) {
 	group, fip := heir(pinsRange).id(resource.KindSecurityGroup), heir(pinsRange).id(resource.KindFloatingIP)
@@ -52,6 +63,16 @@ func TestSuccession(t *testing.T) {
 			before: []site{dc1()}, after: []site{heir(pinsRange)}, edit: func(w *world) { prune(w); tree(w) }, id: group,
 			needs: []resource.ID{dc1().id(resource.KindPort), dc1().id(resource.KindRoute)},
 			held:  true,
+		},
+		"a range that the gateway, which goes, had not moved away from": {
+			before: []site{dc1().with(func(s *site) { s.cidr = "100.64.5.0/24" })}, after: []site{heir(pinsRange)},
+			edit: func(w *world) { prune(w); movesFrom(w, "100.64.3.0/24") }, id: group,
+			needs: []resource.ID{dc1().id(resource.KindSecurityGroup)},
+		},
+		"a range that it had not moved away from, and pods": {
+			before: []site{dc1().with(func(s *site) { s.cidr = "100.64.5.0/24" })}, after: []site{heir(pinsRange)},
+			edit: func(w *world) { prune(w); tree(w); movesFrom(w, "100.64.3.0/24") }, id: group,
+			held: true,
 		},
 		"a range whose gateway stays": {
 			before: []site{dc1()}, after: []site{dc1(), heir(pinsRange)},

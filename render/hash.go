@@ -62,6 +62,6 @@ func unplaced(g vpn.Gateway) vpn.Gateway {
 
 // allocated leaves out what was observed of a ledger.
 func allocated(l alloc.Ledger) alloc.Ledger {
-	l.Applied, l.Draining, l.Ref, l.Created = "", time.Time{}, "", time.Time{}
+	l.Applied, l.MovingFrom, l.Draining, l.Ref, l.Created = "", nil, time.Time{}, "", time.Time{}
 	return l
 }

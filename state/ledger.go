@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // LedgerTags are all tags of ours on the security group of an owner, sorted:
-// ownership, what was allocated, which desired state was reached, and since when
-// it drains.
+// ownership, what was allocated, which desired state was reached, which ranges it
+// moves from, and since when it drains.
 func LedgerTags(l alloc.Ledger) []string {
 	tags := Tags(l.Estate, l.Owner)
 	for _, e := range l.Entries() {
@@ -19,6 +20,9 @@ func LedgerTags(l alloc.Ledger) []string {
 	}
 	if l.Applied != "" {
 		tags = append(tags, tag(applied, l.Applied))
+	}
+	for _, p := range l.MovingFrom {
+		tags = append(tags, tag(movingFrom, p.String()))
 	}
 	if !l.Draining.IsZero() {
 		tags = append(tags, tag(draining, l.Draining.UTC().Format(time.RFC3339Nano)))
@@ -37,6 +41,7 @@ func ReadLedger(tags []string) (l alloc.Ledger, ours bool, err error) {
 	}
 	var entries []resource.Entry
 	records := map[string]string{}
+	var left []string
 	for _, t := range tags {
 		name, value, under := split(t)
 		switch {
@@ -46,12 +51,23 @@ func ReadLedger(tags []string) (l alloc.Ledger, ours bool, err error) {
 				err = fmt.Errorf("tag %s stands there twice", name)
 			}
 			records[name] = value
+		case name == movingFrom:
+			left = append(left, value)
 		default:
 			entries = append(entries, resource.Entry{Name: name, Value: value})
 		}
 	}
 	l, parsing := alloc.ParseEntries(entries)
 	l.Applied = records[applied]
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(left))) {
+		p, bad := netip.ParsePrefix(text)
+		if bad != nil || p != p.Masked() {
+			parsing = fmt.Errorf("tag %s=%q is no range", movingFrom, text)
+			continue
+		}
+		l.MovingFrom = append(l.MovingFrom, p)
+	}
+	slices.SortFunc(l.MovingFrom, netip.Prefix.Compare)
 	if text, set := records[draining]; set {
 		var bad error
 		if l.Draining, bad = time.Parse(time.RFC3339Nano, text); bad != nil {

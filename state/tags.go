@@ -21,11 +21,12 @@ const maxLength = 255
 
 // Names of tags beside those of the ledger's entries.
 const (
-	managed  = "managed"
-	estateIs = "estate"
-	ownerIs  = "owner"
-	applied  = "applied"
-	draining = "draining"
+	managed    = "managed"
+	estateIs   = "estate"
+	ownerIs    = "owner"
+	applied    = "applied"
+	movingFrom = "moving-from"
+	draining   = "draining"
 )
 
 func tag(name, value string) string { return Prefix + name + "=" + value }

@@ -19,7 +19,7 @@ func ledger() alloc.Ledger {
 	return alloc.Ledger{
 		Estate: "prod", Owner: dc1, Protocol: vpn.WireGuard, ServiceCIDR: netip.MustParsePrefix("100.64.3.0/24"),
 		VirtualIPs: map[string]byte{"web": 10}, Addresses: map[string]byte{"ina": 199}, Peers: []string{"ina"},
-		Grants: true, FloatingIP: "fip-1", Applied: "h1", Draining: time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC),
+		Grants: true, FloatingIP: "fip-1", Applied: "h1", MovingFrom: []netip.Prefix{netip.MustParsePrefix("100.64.2.0/24"), netip.MustParsePrefix("192.168.9.0/24")}, Draining: time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC),
 	}
 }
 
@@ -32,6 +32,8 @@ func TestLedgerTags(t *testing.T) {
 		"vpn.bnerd.net/estate=prod",
 		"vpn.bnerd.net/floating-ip=fip-1",
 		"vpn.bnerd.net/managed=vpnctl",
+		"vpn.bnerd.net/moving-from=100.64.2.0/24",
+		"vpn.bnerd.net/moving-from=192.168.9.0/24",
 		"vpn.bnerd.net/owner=VPNGateway/acme/dc1",
 		"vpn.bnerd.net/peers.1=ina",
 		"vpn.bnerd.net/protocol=wireguard",
@@ -46,7 +48,7 @@ func TestLedgerTags(t *testing.T) {
 func TestReadLedgerIsTheInverse(t *testing.T) {
 	bare := alloc.Ledger{Estate: "prod", Owner: vpn.Owner{Kind: vpn.KindClusterLink, Name: "north"}}
 	living := ledger()
-	living.Applied, living.Draining = "", time.Time{}
+	living.Applied, living.MovingFrom, living.Draining = "", nil, time.Time{}
 	for _, want := range []alloc.Ledger{ledger(), living, bare} {
 		got, ours, err := state.ReadLedger(append(state.LedgerTags(want), "team=network"))
 		if err != nil || !ours {
@@ -80,6 +82,7 @@ func TestReadLedgerRefuses(t *testing.T) {
 		"a tag under our prefix without '='": {append(without("none"), "vpn.bnerd.net/shard"), "newer vpnctl"},
 		"a lost part of the ledger":          {without("authorization="), "another hand"},
 		"two applied hashes":                 {append(without("none"), "vpn.bnerd.net/applied=h2"), "applied stands there twice"},
+		"a range moved from that is none":    {append(without("none"), "vpn.bnerd.net/moving-from=100.64.7.7/24"), "no range"},
 		"a draining that is no time":         {append(without("draining="), "vpn.bnerd.net/draining=soon"), "no time"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -56,7 +56,7 @@ type assignment struct {
 	gateways []*vpn.Gateway // sorted by owner
 
 	ledgers  map[vpn.Owner]Ledger
-	holders  map[netip.Prefix]Ledger // by service CIDR; the older of two
+	holders  map[netip.Prefix]Ledger // by service CIDR, had or moved from; the older of two
 	claims   claims
 	pins     map[netip.Prefix][]vpn.Owner // by pinned service CIDR, sorted
 	released map[vpn.Owner]bool
@@ -96,9 +96,13 @@ func (a *assignment) reserve() {
 		a.pool.mark(c.Prefix)
 	}
 	for _, l := range a.in.Ledgers {
-		a.pool.mark(l.ServiceCIDR)
+		for _, p := range l.Ranges() {
+			a.pool.mark(p)
+			if l.Estate != a.in.Estate.Name {
+				a.claims.add(Claim{Prefix: p, By: fmt.Sprintf("%s of estate %s", l.Owner, l.Estate)})
+			}
+		}
 		if l.Estate != a.in.Estate.Name {
-			a.claims.add(Claim{Prefix: l.ServiceCIDR, By: fmt.Sprintf("%s of estate %s", l.Owner, l.Estate)})
 			continue
 		}
 		if known, ok := a.ledgers[l.Owner]; !ok || l.older(known) {
@@ -106,11 +110,10 @@ func (a *assignment) reserve() {
 		}
 	}
 	for _, l := range a.ledgers {
-		if !l.ServiceCIDR.IsValid() {
-			continue
-		}
-		if known, ok := a.holders[l.ServiceCIDR]; !ok || l.older(known) {
-			a.holders[l.ServiceCIDR] = l
+		for _, p := range l.Ranges() {
+			if known, ok := a.holders[p]; !ok || l.older(known) {
+				a.holders[p] = l
+			}
 		}
 	}
 	for _, g := range a.gateways {

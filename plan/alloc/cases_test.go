@@ -107,6 +107,14 @@ func created(hour int) func(*alloc.Ledger) {
 
 func appliedOnce(l *alloc.Ledger) { l.Applied = "h1" }
 
+func movingFrom(cidrs ...string) func(*alloc.Ledger) {
+	return func(l *alloc.Ledger) {
+		for _, c := range cidrs {
+			l.MovingFrom = append(l.MovingFrom, prefix(c))
+		}
+	}
+}
+
 // show writes what was allocated to each owner as "dc1 100.64.0.0/24 web.10".
 func show(ledgers map[vpn.Owner]alloc.Ledger) map[string]string {
 	shown := map[string]string{}

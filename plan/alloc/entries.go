@@ -52,8 +52,8 @@ func Writable(name string) bool {
 	return true
 }
 
-// Entries are what was allocated as names and values, sorted by name. Applied
-// and Draining are records of what was done and not among them. Every entry fits
+// Entries are what was allocated as names and values, sorted by name. Applied,
+// MovingFrom and Draining are records of what was done and not among them. Every entry fits
 // EntryLimit when every name is Writable, as Assign makes sure.
 func (l Ledger) Entries() []resource.Entry {
 	var entries []resource.Entry

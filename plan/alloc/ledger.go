@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -22,8 +23,12 @@ type Ledger struct {
 	Grants      bool            `json:"grants,omitempty"`     // authorization is by grants; false: open or default-allow
 	FloatingIP  string          `json:"floatingIP,omitempty"` // ID of a floating IP that is the customer's
 
-	Applied  string    `json:"applied,omitempty"` // hash of the desired state that was reached
-	Draining time.Time `json:"draining,omitzero"` // the Kubernetes side was removed at that moment
+	Applied string `json:"applied,omitempty"` // hash of the desired state that was reached
+	// MovingFrom are service CIDRs that the owner had before and that may still be
+	// programmed: a move from them has begun and has not been recorded as done. They
+	// are as taken as ServiceCIDR. Sorted.
+	MovingFrom []netip.Prefix `json:"movingFrom,omitempty"`
+	Draining   time.Time      `json:"draining,omitzero"` // the Kubernetes side was removed at that moment
 
 	Ref     string    `json:"ref,omitempty"`    // observed: ID of the security group it stands on
 	Created time.Time `json:"created,omitzero"` // observed: of that group; the older of two claims wins
@@ -48,6 +53,34 @@ func (l Ledger) address(octet byte) netip.Addr {
 	bytes[3] = octet
 	return netip.AddrFrom4(bytes)
 }
+
+// Ranges are all service CIDRs that may be programmed for the owner: its own, and
+// those that it moves from.
+func (l Ledger) Ranges() []netip.Prefix {
+	if !l.ServiceCIDR.IsValid() {
+		return l.MovingFrom
+	}
+	return append([]netip.Prefix{l.ServiceCIDR}, l.MovingFrom...)
+}
+
+// Move records that the owner leaves the ranges that it had before, until Applied
+// is written: what is still programmed with them is known for ours by that. A
+// gateway that moves has left its applied state.
+func (l Ledger) Move(before Ledger) Ledger {
+	l.MovingFrom = slices.DeleteFunc(slices.Clone(before.Ranges()), func(p netip.Prefix) bool { return p == l.ServiceCIDR })
+	slices.SortFunc(l.MovingFrom, netip.Prefix.Compare)
+	l.MovingFrom = slices.Compact(l.MovingFrom)
+	if len(l.MovingFrom) == 0 {
+		l.MovingFrom = nil
+		return l
+	}
+	l.Applied = ""
+	return l
+}
+
+// Built tells whether a desired state was reached at some time, also when it has
+// been left for a move since.
+func (l Ledger) Built() bool { return l.Applied != "" || len(l.MovingFrom) > 0 }
 
 // Claim is a range that is taken by something that is no ledger of this estate:
 // another estate's ledger, a route on a router, a pin.

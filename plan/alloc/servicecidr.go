@@ -41,7 +41,7 @@ func (a *assignment) serviceCIDR(g *vpn.Gateway, was Ledger) (netip.Prefix, *Pro
 	if holds {
 		return was.ServiceCIDR, nil
 	}
-	if was.ServiceCIDR.IsValid() && was.Applied != "" {
+	if was.ServiceCIDR.IsValid() && was.Built() {
 		return netip.Prefix{}, &Problem{
 			Message: fmt.Sprintf("service CIDR %s is held by %s too, which is older", was.ServiceCIDR, holder.Owner),
 			Hint:    "pin another serviceCIDR to move this gateway",
@@ -74,9 +74,16 @@ func (a *assignment) refusePin(g *vpn.Gateway, pin netip.Prefix) *Problem {
 		return nil
 	}
 	if a.alive(holder.Owner) {
-		return refuse(fmt.Sprintf("%s holds it", holder.Owner), "it becomes free once that gateway has moved or gone")
+		return refuse(fmt.Sprintf("%s %s", holder.Owner, holds(holder, pin)), "it becomes free once that gateway has moved or gone")
 	}
-	return refuse(fmt.Sprintf("%s holds it, whose manifest is gone", holder.Owner), "--prune releases it first")
+	return refuse(fmt.Sprintf("%s %s, whose manifest is gone", holder.Owner, holds(holder, pin)), "--prune releases it first")
+}
+
+func holds(l Ledger, p netip.Prefix) string {
+	if l.ServiceCIDR == p {
+		return "holds it"
+	}
+	return "has not moved away from it yet"
 }
 
 // alive tells whether an owner has a manifest.

@@ -69,6 +69,21 @@ func TestServiceCIDR(t *testing.T) {
 			want:     map[string]string{"a": "100.64.5.0/24"},
 			problems: []string{"b: service CIDR 100.64.5.0/24 is pinned, but VPNGateway/acme/a holds it"},
 		},
+		"a range that a gateway still moves from is no automatic choice": {
+			in:   alloc.Input{Estate: estate(ipsec("a"), ipsec("b")), Ledgers: []alloc.Ledger{had("a", "100.64.5.0/24", movingFrom("100.64.0.0/24"))}},
+			want: map[string]string{"a": "100.64.5.0/24", "b": "100.64.1.0/24"},
+		},
+		"and can't be pinned by another, but by itself": {
+			in: alloc.Input{Estate: estate(ipsec("a", cidr("100.64.0.0/24")), ipsec("b", cidr("100.64.1.0/24"))), Ledgers: []alloc.Ledger{
+				had("a", "100.64.5.0/24", movingFrom("100.64.0.0/24", "100.64.1.0/24"))}},
+			want:     map[string]string{"a": "100.64.0.0/24"},
+			problems: []string{"b: service CIDR 100.64.1.0/24 is pinned, but VPNGateway/acme/a has not moved away from it yet"},
+		},
+		"a range that a gateway of another estate moves from is a claim": {
+			in: alloc.Input{Estate: estate(ipsec("a")), Ledgers: []alloc.Ledger{
+				had("a", "100.64.1.0/24", movingFrom("100.64.0.0/24"), func(l *alloc.Ledger) { l.Estate = "test" })}},
+			want: map[string]string{"a": "100.64.2.0/24"},
+		},
 		"a range pinned twice is refused for both": {
 			in: alloc.Input{Estate: estate(ipsec("a", cidr("100.64.5.0/24")), ipsec("b", cidr("100.64.5.0/24")))},
 			problems: []string{

@@ -49,6 +49,8 @@ type SecurityGroup struct {
 	// from which the cloud side waits to be removed. Zero on a living gateway.
 	Draining time.Time `json:"draining,omitzero"`
 
+	MovingFrom []netip.Prefix `json:"movingFrom,omitempty"` // observed: service CIDRs that a move has not left behind yet, sorted
+
 	Foreign []Rule `json:"foreign,omitempty"` // observed: rules that another hand added, kept
 }
 
