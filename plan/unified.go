@@ -76,10 +76,21 @@ func place(edits []edit, from int) string {
 			continue
 		}
 		depth = indent(line)
-		name := strings.TrimRight(strings.TrimPrefix(strings.TrimSpace(line), "- "), " {|:-")
-		names = append([]string{name}, names...)
+		if name := heading(line); name != "" {
+			names = append([]string{name}, names...)
+		}
 	}
 	return strings.Join(names, ".")
+}
+
+// heading is what a line calls the lines below it, in YAML, JSON, swanctl.conf
+// or nft: `"peers": [` is peers. A bracket alone calls them nothing.
+func heading(line string) string {
+	name := strings.TrimRight(strings.TrimPrefix(strings.TrimSpace(line), "- "), " {[|:=-")
+	if bare, ok := strings.CutPrefix(name, `"`); ok {
+		return strings.TrimSuffix(bare, `"`)
+	}
+	return name
 }
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }

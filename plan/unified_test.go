@@ -31,6 +31,20 @@ func TestUnified(t *testing.T) {
 	}
 }
 
+func TestHunkTitles(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"an object in a list of JSON": {"data:\n  agent.json: |\n    {\n      \"peers\": [\n        {\n          \"name\": \"old\"\n        }\n      ]\n    }\n", "@@ data.agent.json.peers"},
+		"a list of nft":               {"table inet vpnctl {\n\tmap grants {\n\t\telements = {\n\t\t\told,\n\t\t}\n\t}\n}\n", "@@ table inet vpnctl.map grants.elements"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, _ := strings.Cut(unified(test.text, strings.Replace(test.text, "old", "new", 1)), "\n")
+			if got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // TestScriptLeads: the lines that are kept and removed are the one text, those
 // that are kept and added the other; and no script for equal lines is longer than
 // what differs.
