@@ -64,7 +64,7 @@ func Apply(ctx context.Context, p plan.Plan, x Execution) *Report {
 	if x.Now == nil {
 		x.Now = time.Now
 	}
-	a := &application{Execution: x, state: map[resource.ID]State{}, report: &Report{}}
+	a := &application{Execution: x, state: map[resource.ID]State{}, report: &Report{Learnt: map[vpn.Owner]resource.GatewayFacts{}}}
 	a.wake = sync.NewCond(&a.mu)
 	ledgers, rest, estate := split(present(p.Pending()))
 	a.schedule(ctx, ledgers)
@@ -75,6 +75,9 @@ func Apply(ctx context.Context, p plan.Plan, x Execution) *Report {
 	}
 	a.schedule(ctx, estate)
 	slices.SortFunc(a.report.Outcomes, func(m, n Outcome) int { return m.order - n.order })
+	for o, l := range a.lanes {
+		a.report.Learnt[o] = l.news
+	}
 	return a.report
 }
 

@@ -141,6 +141,9 @@ func TestWhatIsLearntIsRendered(t *testing.T) {
 	if hop := d.saw["openstack.route/acme/a"].After.Route.NextHop; hop != "p1" {
 		t.Errorf("the route was made with next hop %q, want what the port's create returned", hop)
 	}
+	if learnt := report.Learnt[chain("a")[0].Owner].PortID; learnt != "p1" {
+		t.Errorf("the report has learnt port %q", learnt)
+	}
 }
 
 func TestStopFinishesWhatIsInFlight(t *testing.T) {

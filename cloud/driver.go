@@ -62,5 +62,13 @@ type Pin struct {
 // somebody else. Nothing was changed.
 var ErrConflict = errors.New("conflict")
 
+// ErrUnresolved: a name or ID that the manifests give fits nothing in the cloud,
+// or several things; trying again does not help.
+var ErrUnresolved = errors.New("not found by its name")
+
+// ErrRejected: the cloud does not accept the call, and would not accept it a
+// second time.
+var ErrRejected = errors.New("rejected")
+
 // ErrQuota: the project's quota is exhausted; trying again does not help.
 var ErrQuota = errors.New("quota exceeded")

@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/go-multierror"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // ErrStopped: the run was asked to stop before this change began.
@@ -15,6 +17,7 @@ var ErrStopped = errors.New("stopped before it began")
 // Report is what became of every pending change, in the plan's order.
 type Report struct {
 	Outcomes []Outcome
+	Learnt   map[vpn.Owner]resource.GatewayFacts // what the run found out, by gateway
 }
 
 // Outcome is what became of one change.

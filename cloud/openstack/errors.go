@@ -62,6 +62,8 @@ func (f *fault) Is(target error) bool {
 		return f.kind == "OverQuota"
 	case cloud.ErrConflict:
 		return conflicts[f.kind]
+	case cloud.ErrRejected:
+		return f.status == http.StatusBadRequest || f.status == http.StatusForbidden
 	}
 	return false
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -164,12 +165,22 @@ func one[T any](what, ref string, all []T, by named[T]) (T, error) {
 		return hits[0], nil
 	case 0:
 		var none T
-		return none, fmt.Errorf("%s %q: there is none with this name or ID", what, ref)
+		return none, unresolved("%s %q: there is none with this name or ID", what, ref)
 	}
 	var ids []string
 	for _, x := range hits {
 		ids = append(ids, by.id(x))
 	}
 	slices.Sort(ids)
-	return hits[0], fmt.Errorf("%s %q: %d have this name, write the ID (%s)", what, ref, len(hits), strings.Join(ids, ", "))
+	return hits[0], unresolved("%s %q: %d have this name, write the ID (%s)", what, ref, len(hits), strings.Join(ids, ", "))
 }
+
+// unresolvedError is an error that is cloud.ErrUnresolved and says all in its own words.
+type unresolvedError string
+
+func unresolved(format string, args ...any) error {
+	return unresolvedError(fmt.Sprintf(format, args...))
+}
+
+func (e unresolvedError) Error() string        { return string(e) }
+func (e unresolvedError) Is(target error) bool { return target == cloud.ErrUnresolved }

@@ -61,7 +61,7 @@ func TestAPoolThatIsNotThere(t *testing.T) {
 	}
 	c := change(o, w, resource.KindFloatingIP, "create")
 	c.After.FloatingIP.Pool = "nowhere"
-	if _, err := d.Apply(t.Context(), c); err == nil || !strings.Contains(err.Error(), `floating IP pool "nowhere": there is none`) {
+	if _, err := d.Apply(t.Context(), c); !errors.Is(err, cloud.ErrUnresolved) || !strings.Contains(err.Error(), `floating IP pool "nowhere": there is none`) {
 		t.Errorf("error %v", err)
 	}
 }
