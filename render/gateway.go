@@ -33,6 +33,31 @@ type Problem struct {
 //	security group → port → floating IP → route → Kubernetes objects → applied
 //	                                     objects → Deployment → kustomization
 func Gateway(in Input) (resource.Graph, []Problem) {
+	r := renderingOf(in)
+	return r.graph, r.problems
+}
+
+// Gateways renders all gateways of one estate. Besides the problems of each, in the
+// order of the inputs, come those of the estate itself: a patch that is for no object
+// of any gateway. Where a gateway is missing or could not be rendered, nothing is said
+// of patches: they may be for that one.
+func Gateways(inputs []Input) (resource.Graph, []Problem) {
+	graph := resource.Graph{}
+	var problems []Problem
+	var used [][]bool
+	for _, in := range inputs {
+		r := renderingOf(in)
+		graph.Merge(r.graph)
+		problems = append(problems, r.problems...)
+		used = append(used, r.used)
+	}
+	if len(inputs) == 0 || len(problems) > 0 || len(inputs) < len(inputs[0].Estate.Gateways) {
+		return graph, problems
+	}
+	return graph, unused(len(inputs[0].Estate.Patches), used)
+}
+
+func renderingOf(in Input) *rendering {
 	r := &rendering{
 		in:    in,
 		owner: in.Gateway.Owner.String(),
@@ -43,7 +68,7 @@ func Gateway(in Input) (resource.Graph, []Problem) {
 	r.cloud()
 	r.kubernetes()
 	r.applied()
-	return r.graph, r.problems
+	return r
 }
 
 // rendering is one call of Gateway.
@@ -52,6 +77,7 @@ type rendering struct {
 	owner    string // the owner as text
 	graph    resource.Graph
 	problems []Problem
+	used     []bool // of the estate's patches: which were for an object
 
 	floatingIP string // or resource.Unknown
 	port       vpn.ExpectedPort

@@ -223,20 +223,53 @@ func TestPatchesShowInTheTree(t *testing.T) {
 	}
 }
 
-func TestUnmatchedPatches(t *testing.T) {
-	e := estate()
-	e.Patches = []vpn.Patch{
-		{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deployment","namespace":"acme"}`)},
-		{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deployment","namespace":"acne"}`)},
+func TestPatchesForNoObject(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		patches []vpn.Patch
+		want    string // part of the only problem; empty: none
+	}{
+		"one that is for one gateway alone": {[]vpn.Patch{{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deployment","namespace":"acme"}`)}}, ""},
+		"a slip in its target": {[]vpn.Patch{
+			{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deployment"}`)},
+			{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deployment","namespace":"acne"}`)},
+		}, "spec.patches[1]"},
+		"one that deletes its object":        {[]vpn.Patch{{Patch: "$patch: delete\n", Target: json.RawMessage(`{"kind":"NetworkPolicy"}`)}}, ""},
+		"one for what another deleted":       {[]vpn.Patch{deleteDeployment, {Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deployment"}`)}}, "spec.patches[1]"},
+		"one for a manifest, which is fixed": {[]vpn.Patch{{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"VPNGateway"}`)}}, "spec.patches[0]"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			inputs := []Input{acme(), globex()}
+			for i := range inputs {
+				inputs[i].Estate.Patches = c.patches
+			}
+			_, got := Gateways(inputs)
+			if c.want == "" && len(got) == 0 {
+				return
+			}
+			if len(got) != 1 || c.want == "" || !strings.Contains(got[0].Message, c.want) || !got[0].Owner.IsZero() {
+				t.Errorf("problems %v, want one with %q", got, c.want)
+			}
+		})
 	}
-	all := rendered(t, acme())
-	all.Merge(rendered(t, globex()))
-	got := UnmatchedPatches(e, all)
-	if len(got) != 1 || !strings.Contains(got[0].Message, "spec.patches[1]") {
-		t.Errorf("problems %v, want one of the second patch", got)
+}
+
+var deleteDeployment = vpn.Patch{Patch: "$patch: delete\n", Target: json.RawMessage(`{"kind":"Deployment"}`)}
+
+func TestNobodyIsBlamedBeforeAllAreRendered(t *testing.T) {
+	slip := []vpn.Patch{{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deployment","namespace":"globex"}`)}}
+	broken := globex()
+	broken.Gateway.Owner.Name, broken.Estate.Patches = "a/b", slip
+	whole := acme()
+	whole.Estate.Patches = slip
+	if _, got := Gateways([]Input{whole, broken}); len(got) != 1 || got[0].Owner != broken.Gateway.Owner {
+		t.Errorf("problems %v, want one of %s", got, broken.Gateway.Owner)
 	}
-	if got := UnmatchedPatches(e, resource.Graph{}); len(got) != 0 {
-		t.Errorf("problems %v of an estate without gateways", got)
+	whole.Estate.Gateways = []vpn.Gateway{acme().Gateway, globex().Gateway}
+	if _, got := Gateways([]Input{whole}); len(got) != 0 {
+		t.Errorf("problems %v, though a gateway of the estate is not among the inputs", got)
+	}
+	if graph, got := Gateways(nil); len(graph)+len(got) != 0 {
+		t.Errorf("%v and problems %v of nothing", graph, got)
 	}
 }
 

@@ -59,7 +59,7 @@ func (r *rendering) objects() ([]resource.Object, error) {
 		}
 		objects = append(objects, r.object(b.APIVersion, b.Kind, b.Name, text))
 	}
-	if objects, err = patched(r.in.Estate.Patches, objects); err != nil {
+	if objects, err = r.patched(objects); err != nil {
 		return nil, err
 	}
 	manifests, err := r.manifests(spec.Labels)

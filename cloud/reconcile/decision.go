@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -26,7 +25,7 @@ type decision struct {
 
 // prepare allocates and renders all that has a manifest.
 func prepare(in Input, seen *cloud.Observation) *decision {
-	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}, desired: resource.Graph{}}
+	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}}
 	d.note(seen.Problems...)
 	d.checkLinks()
 	d.checkPins()
@@ -228,18 +227,15 @@ func (d *decision) publicAddress(g vpn.Gateway, l alloc.Ledger) netip.Addr {
 
 // render renders every gateway that has its addresses and its node.
 func (d *decision) render() {
+	var inputs []render.Input
 	for _, g := range d.Estate.Gateways {
-		in, ok := d.inputs[g.Owner]
-		if !ok {
-			continue
+		if in, ok := d.inputs[g.Owner]; ok {
+			inputs = append(inputs, in)
 		}
-		graph, problems := render.Gateway(in)
-		for _, p := range problems {
-			d.note(plan.Refusal{Owner: cmp.Or(p.Owner, g.Owner), Message: p.Message, Hint: p.Hint})
-		}
-		d.desired.Merge(graph)
 	}
-	for _, p := range render.UnmatchedPatches(d.Estate, d.desired) {
+	var problems []render.Problem
+	d.desired, problems = render.Gateways(inputs)
+	for _, p := range problems {
 		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint})
 	}
 }

@@ -19,18 +19,20 @@ import (
 )
 
 // Apply returns the objects with the patches over them, in the order given. An object
-// that no patch is for, or none changes, keeps its bytes.
-func (ps Patches) Apply(objects []resource.Object) ([]resource.Object, error) {
+// that no patch is for, or none changes, keeps its bytes. Used tells of each patch
+// whether it was for an object, as the patches before it left them: one that deletes
+// its object was, one for what is deleted already was not.
+func (ps Patches) Apply(objects []resource.Object) (after []resource.Object, used []bool, err error) {
+	used = make([]bool, len(ps))
 	for i, p := range ps {
-		var err error
-		if objects, err = p.apply(objects); err != nil {
-			return nil, fmt.Errorf("patch %d: %w", i+1, err)
+		if objects, used[i], err = p.apply(objects); err != nil {
+			return nil, used, fmt.Errorf("patch %d: %w", i+1, err)
 		}
 	}
-	return objects, nil
+	return objects, used, nil
 }
 
-func (p patch) apply(objects []resource.Object) ([]resource.Object, error) {
+func (p patch) apply(objects []resource.Object) (after []resource.Object, used bool, err error) {
 	var chosen []resource.Object
 	for _, o := range objects {
 		if p.selects(o) {
@@ -38,29 +40,27 @@ func (p patch) apply(objects []resource.Object) ([]resource.Object, error) {
 		}
 	}
 	if len(chosen) == 0 {
-		return objects, nil
+		return objects, false, nil
 	}
 	patched, err := p.transform(chosen)
 	if err != nil {
-		return nil, err
+		return nil, true, err
 	}
-	var out []resource.Object
 	for _, o := range objects {
 		if !p.selects(o) {
-			out = append(out, o)
+			after = append(after, o)
 			continue
 		}
 		data, stays := patched[id(o.APIVersion, o.Kind, o.Namespace, o.Name)]
 		if !stays {
 			continue // the patch deletes it
 		}
-		after, err := rewrite(o, data)
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", o.Kind, o.Name, err)
+		if o, err = rewrite(o, data); err != nil {
+			return nil, true, fmt.Errorf("%s %s: %w", o.Kind, o.Name, err)
 		}
-		out = append(out, after)
+		after = append(after, o)
 	}
-	return out, nil
+	return after, true, nil
 }
 
 // transform hands objects to kustomize and returns what they become, as JSON.

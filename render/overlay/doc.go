@@ -3,6 +3,6 @@
 // where an estate has patches.
 //
 // A patch may change what an object says, and remove an object, but neither rename
-// one nor take its ownership labels. One that selects nothing in the whole estate is
-// reported by Unmatched: it is a slip, and never silently ignored.
+// one nor take its ownership labels. Apply tells which patches were for something: one
+// that was for nothing in the whole estate is a slip, and never silently ignored.
 package overlay

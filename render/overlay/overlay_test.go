@@ -33,7 +33,7 @@ func apply(t *testing.T, p vpn.Patch) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := parsed.Apply(objects())
+	after, _, err := parsed.Apply(objects())
 	contents := map[string]string{}
 	for _, o := range after {
 		contents[o.Kind] = o.Content
@@ -128,16 +128,22 @@ func TestPatchesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnmatched(t *testing.T) {
+func TestWhichPatchesWereForSomething(t *testing.T) {
 	parsed, err := Parse([]vpn.Patch{
 		{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deployment"}`)},
 		{Patch: "spec: {}\n", Target: json.RawMessage(`{"kind":"Deploymint"}`)},
 		{Patch: "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: dc2\n"},
+		{Patch: "$patch: delete\n", Target: json.RawMessage(`{"kind":"ConfigMap"}`)},
+		{Patch: "data: {}\n", Target: json.RawMessage(`{"kind":"ConfigMap"}`)},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]int{2, 3}, parsed.Unmatched(objects())); diff != "" {
+	_, used, err := parsed.Apply(objects())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]bool{true, false, false, true, false}, used); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -143,23 +143,3 @@ func (p patch) selects(o resource.Object) bool {
 	return (p.labels == nil || p.labels.Matches(labels.Set(m.Metadata.Labels))) &&
 		(p.notes == nil || p.notes.Matches(labels.Set(m.Metadata.Annotations)))
 }
-
-// Unmatched are the numbers, from 1, of the patches that are for none of the objects.
-func (ps Patches) Unmatched(objects []resource.Object) []int {
-	var numbers []int
-	for i, p := range ps {
-		if !p.any(objects) {
-			numbers = append(numbers, i+1)
-		}
-	}
-	return numbers
-}
-
-func (p patch) any(objects []resource.Object) bool {
-	for _, o := range objects {
-		if p.selects(o) {
-			return true
-		}
-	}
-	return false
-}
