@@ -10,8 +10,8 @@ import (
 )
 
 // applyApplied records on the ledger which desired state was reached, or that
-// none is. It is a tag beside the ledger's, read just before: all tags are
-// written in one call.
+// none is. With a state that was reached a move is over. It is a tag beside the
+// ledger's, read just before: all tags are written in one call.
 func (v verb) applyApplied(ctx context.Context) error {
 	hash := ""
 	switch v.Action {
@@ -37,7 +37,9 @@ func (v verb) applyApplied(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("security group %s: reading its ledger: %w", g.ID, err)
 	}
-	l.Applied = hash
+	if l.Applied = hash; hash != "" {
+		l.MovingFrom = nil
+	}
 	return v.retag(ctx, groupsPath, g.ID, g.Tags, state.LedgerTags(l))
 }
 

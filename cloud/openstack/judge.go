@@ -85,6 +85,12 @@ func (j *judgement) claim(p netip.Prefix, format string, args ...any) {
 	}
 }
 
+func (j *judgement) claimRanges(g ledgered, format string, args ...any) {
+	for _, p := range g.Ranges() {
+		j.claim(p, format, args...)
+	}
+}
+
 // proof is what an ownership tag proves.
 func proof(o vpn.Owner) string { return "tag owner=" + o.String() }
 
@@ -105,7 +111,7 @@ func (j *judgement) judgeGroups() {
 	for _, g := range j.groups {
 		switch {
 		case g.Estate != j.manifest.Name:
-			j.claim(g.ServiceCIDR, "estate %s: %s", cmp.Or(g.Estate, "unknown"), cmp.Or(g.Owner.Path(), g.Name))
+			j.claimRanges(g, "estate %s: %s", cmp.Or(g.Estate, "unknown"), cmp.Or(g.Owner.Path(), g.Name))
 		case !gateway(g.Owner):
 		case j.owned[g.Owner].ID != "":
 			j.secondGroup(g)
@@ -119,7 +125,7 @@ func (j *judgement) judgeGroups() {
 func (j *judgement) group(g ledgered) {
 	id := idOf(resource.KindSecurityGroup, g.Owner)
 	if g.unreadable != nil {
-		j.claim(g.ServiceCIDR, "%s, whose ledger can't be read", g.Owner.Path())
+		j.claimRanges(g, "%s, whose ledger can't be read", g.Owner.Path())
 		j.problem(g.Owner, id, "the tags of the group are the ledger: restore them, or use the vpnctl that wrote them",
 			"security group %s: its ledger can't be read: %v", g.ID, g.unreadable)
 		return
@@ -136,7 +142,7 @@ func (j *judgement) group(g ledgered) {
 func (g ledgered) resource(id resource.ID) resource.Resource {
 	ours, foreign := sift(g.Rules)
 	return resource.Resource{ID: id, Owner: g.Owner.String(), Ref: g.ID, Proof: proof(g.Owner),
-		SecurityGroup: &resource.SecurityGroup{Ledger: g.Entries(), Rules: ours, Foreign: foreign, Draining: g.Draining}}
+		SecurityGroup: &resource.SecurityGroup{Ledger: g.Entries(), Rules: ours, Foreign: foreign, Draining: g.Draining, MovingFrom: g.MovingFrom}}
 }
 
 // secondGroup is what a race without the lock left: deleted while nothing
@@ -236,32 +242,19 @@ func (j *judgement) portResource(id resource.ID, o vpn.Owner, p port) resource.R
 	return resource.Resource{ID: id, Owner: o.String(), Ref: p.ID, Proof: proof(o), Port: body}
 }
 
-// ourPair tells whether an allowed address pair is ours: it lies in the owner's
-// service CIDR, or it is what a service CIDR that has moved left behind, a /24 of
-// the pool or one that a route leads to this very port for.
+// ourPair tells whether an allowed address pair is ours: the owner's service
+// CIDR, or one that the owner's ledger says it still moves from. Any other pair
+// was added by another hand, whatever it looks like.
 func (j *judgement) ourPair(o vpn.Owner, p port, x pair) (netip.Prefix, bool) {
+	prefix, plain := p.prefix(x)
+	return prefix, plain && slices.Contains(j.owned[o].Ranges(), prefix)
+}
+
+// prefix is what a pair allows with the port's own MAC, which is all that a
+// pair of ours does.
+func (p port) prefix(x pair) (netip.Prefix, bool) {
 	prefix, ok := parsePair(x.Address)
-	if !ok || x.MAC != "" && !strings.EqualFold(x.MAC, p.MAC) {
-		return netip.Prefix{}, false
-	}
-	if within(prefix, j.owned[o].ServiceCIDR) {
-		return prefix, true
-	}
-	if prefix.Bits() != 24 || !prefix.Addr().Is4() {
-		return netip.Prefix{}, false
-	}
-	if within(prefix, j.manifest.ServiceCIDRPool) {
-		return prefix, true
-	}
-	addresses := p.addresses()
-	for _, r := range j.routers {
-		for _, h := range r.Routes {
-			if to, hop := h.parse(); to == prefix && slices.Contains(addresses, hop) {
-				return prefix, true
-			}
-		}
-	}
-	return netip.Prefix{}, false
+	return prefix, ok && (x.MAC == "" || strings.EqualFold(x.MAC, p.MAC))
 }
 
 // parsePair reads an address or a prefix without host bits.

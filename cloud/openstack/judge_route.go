@@ -4,27 +4,23 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // judgeRoutes sorts out the routes of the project's routers, destination by
-// destination:
+// destination. What leads elsewhere through a gateway's port was added by another
+// hand and stays, until the gateway goes: then nothing may lead to the address
+// that its port leaves behind.
 //
-//	next hop \ destination   a ledger's CIDR   other, /24 or in the pool   other
-//	its gateway's port       the route         left by a move              gone gateway: left; else kept
-//	another gateway's port   stale             left by a move              as above
-//	nobody, in the subnet    stale             not ours                    not ours
-//	anything else            foreign           not ours                    not ours
+//	next hop \ destination   a ledger's CIDR   one it moves from   other
+//	its gateway's port       the route         left by the move    foreign; gone gateway: left
+//	another gateway's port   stale             stale               as above, of that gateway
+//	nobody, in the subnet    stale             stale               not ours
+//	anything else            foreign           foreign             not ours
 func (j *judgement) judgeRoutes() {
-	byCIDR := map[netip.Prefix]vpn.Owner{}
-	for o, l := range j.owned {
-		if l.ServiceCIDR.IsValid() {
-			byCIDR[l.ServiceCIDR] = o
-		}
-	}
+	byCIDR := j.ranges()
 	for _, r := range j.routers {
 		hops := map[netip.Prefix][]netip.Addr{}
 		for _, h := range r.Routes {
@@ -43,6 +39,35 @@ func (j *judgement) judgeRoutes() {
 	}
 }
 
+// ranges are whose the ranges in the ledgers are. One that an owner has counts
+// before one that another has not moved away from.
+func (j *judgement) ranges() map[netip.Prefix]vpn.Owner {
+	byCIDR := map[netip.Prefix]vpn.Owner{}
+	for o, l := range j.owned {
+		for _, p := range l.MovingFrom {
+			byCIDR[p] = o
+		}
+	}
+	for o, l := range j.owned {
+		if l.ServiceCIDR.IsValid() {
+			byCIDR[l.ServiceCIDR] = o
+		}
+	}
+	return byCIDR
+}
+
+// routeID is the gateway's route where it leads to the service CIDR on the
+// estate's router, and a further one anywhere else.
+func (j *judgement) routeID(o vpn.Owner, r router, to netip.Prefix) resource.ID {
+	switch {
+	case to != j.owned[o].ServiceCIDR:
+		return second(resource.KindRoute, o, r.ID+":"+to.String())
+	case r.ID != j.router.ID:
+		return second(resource.KindRoute, o, r.ID)
+	}
+	return idOf(resource.KindRoute, o)
+}
+
 // ledgerRoute is a route to a service CIDR of ours.
 func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []netip.Addr) {
 	route := &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to}
@@ -57,30 +82,15 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 		}
 	}
 	why := "next hop is the gateway's port"
-	if route.NextHop == "" {
+	switch {
+	case route.NextHop != "":
+	case len(route.Stale) > 0:
 		why = "destination is in the ledger, no port of the gateway holds the next hop"
-		if len(route.Stale) == 0 {
-			j.foreignRoute(o, route)
-			return
-		}
 		route.NextHop, route.Stale = route.Stale[0], route.Stale[1:]
+	default: // only others' next hops: no route of ours, and in the way of one
+		why = ""
 	}
-	id := idOf(resource.KindRoute, o)
-	if r.ID != j.router.ID {
-		id = second(resource.KindRoute, o, r.ID)
-	}
-	j.Graph.Add(resource.Resource{ID: id, Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
-}
-
-// foreignRoute is a destination of ours that only others have routes to. On the
-// estate's router it stands in the way of the gateway's own route.
-func (j *judgement) foreignRoute(o vpn.Owner, route *resource.Route) {
-	if route.Router == j.router.ID {
-		j.Graph.Add(resource.Resource{ID: idOf(resource.KindRoute, o), Owner: o.String(), Ref: route.Router, Route: route})
-		return
-	}
-	j.notice(o, "router %s: route to %s via %s is not ours: kept", cmp.Or(route.RouterName, route.Router),
-		route.Destination, strings.Join(route.Foreign, ", "))
+	j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
 }
 
 // hopOwner is the gateway whose port holds a next hop.
@@ -92,24 +102,26 @@ func (j *judgement) hopOwner(hop netip.Addr) (vpn.Owner, bool) {
 // otherRoute is a route to something that is in no ledger.
 func (j *judgement) otherRoute(r router, to netip.Prefix, via []netip.Addr) {
 	for _, hop := range via {
-		inPool := within(to, j.manifest.ServiceCIDRPool)
-		if inPool {
+		if within(to, j.manifest.ServiceCIDRPool) {
 			j.claim(to, "route on router %s via %s", cmp.Or(r.Name, r.ID), hop)
 		}
 		o, ours := j.hopOwner(hop)
 		if !ours {
 			continue
 		}
-		if _, alive := j.gateways[o]; alive && !inPool && (to.Bits() != 24 || !to.Addr().Is4()) {
-			j.notice(o, "router %s: route to %s via the gateway's port was added by someone else: kept", cmp.Or(r.Name, r.ID), to)
-			continue
+		route := &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to}
+		if known, more := j.Graph[j.routeID(o, r, to)]; more {
+			route = known.Route
 		}
-		id := second(resource.KindRoute, o, r.ID+":"+to.String())
-		if first, twice := j.Graph[id]; twice {
-			first.Route.Stale = append(first.Route.Stale, hop.String())
-			continue
+		why := ""
+		switch _, alive := j.gateways[o]; {
+		case alive:
+			route.Foreign = append(route.Foreign, hop.String())
+		case route.NextHop == "":
+			route.NextHop, why = hop.String(), "next hop is the gateway's port"
+		default:
+			route.Stale, why = append(route.Stale, hop.String()), "next hop is the gateway's port"
 		}
-		j.Graph.Add(resource.Resource{ID: id, Owner: o.String(), Ref: r.ID, Proof: "next hop is the gateway's port",
-			Route: &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to, NextHop: hop.String()}})
+		j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
 	}
 }

@@ -188,7 +188,9 @@ func (d *Driver) nextHops(ctx context.Context, v *view) error {
 	cidrs := map[netip.Prefix]bool{}
 	for _, l := range v.groups {
 		if v.ours(l) {
-			cidrs[l.ServiceCIDR] = true
+			for _, p := range l.Ranges() {
+				cidrs[p] = true
+			}
 		}
 	}
 	var unknown []string

@@ -87,16 +87,30 @@ func TestObserveOtherHands(t *testing.T) {
 			},
 			[]int{1, 5},
 		},
-		"an address pair outside the service CIDR is foreign": {
+		"every address pair but the service CIDR is foreign, whatever it looks like": {
 			func(h hand, o *cloud.Observation) {
+				h.route(o, "add_extraroutes", "192.168.10.0/24", o.Graph[idOf(route, owner("dc1"))].Route.NextHop)
 				h.put("port", portsPath+"/"+o.Graph[idOf(port, owner("dc1"))].Ref, map[string]any{"allowed_address_pairs": []pair{
-					{Address: "100.64.3.0/24"}, {Address: "10.9.9.9"}}})
+					{Address: "100.64.3.0/24"}, {Address: "10.9.9.9"}, {Address: "100.64.77.0/24"}, {Address: "100.64.0.50"}, {Address: "100.64.3.9"},
+					{Address: "100.64.3.0/25"}, {Address: "192.168.10.0/24"}, {Address: "100.64.3.0/24", MAC: "fa:16:3e:00:00:99"}}})
 			},
 			func(o *cloud.Observation, w wish) any {
 				p := o.Graph[idOf(port, w.owner)].Port
 				return fmt.Sprint(p.Pairs, p.Foreign, p.Misfit)
 			},
-			"[100.64.3.0/24] [10.9.9.9]",
+			"[100.64.3.0/24] [10.9.9.9 100.64.0.50 100.64.3.0/24 100.64.3.0/25 100.64.3.9 100.64.77.0/24 192.168.10.0/24]",
+		},
+		"a pair of the range that the gateway moves from is ours": {
+			func(h hand, o *cloud.Observation) {
+				h.moves(o, "192.168.10.0/24")
+				h.put("port", portsPath+"/"+o.Graph[idOf(port, owner("dc1"))].Ref, map[string]any{"allowed_address_pairs": []pair{
+					{Address: "192.168.10.0/24"}, {Address: "192.168.11.0/24"}}})
+			},
+			func(o *cloud.Observation, w wish) any {
+				p := o.Graph[idOf(port, w.owner)].Port
+				return fmt.Sprint(p.Pairs, p.Foreign)
+			},
+			"[192.168.10.0/24] [192.168.11.0/24]",
 		},
 		"another group on the port is foreign, its own missing is a misfit": {
 			func(h hand, o *cloud.Observation) {
@@ -175,27 +189,36 @@ func TestObserveOtherHands(t *testing.T) {
 			func(o *cloud.Observation, w wish) any { return fmt.Sprint(o.Claims) },
 			"[{10.254.0.0/24 transit subnet vpn-transit} {100.64.7.0/25 route on router gateway-router via 10.254.0.88}]",
 		},
-		"a route that a move left behind goes by its next hop": {
+		"a route to a range that the gateway moves from is its own, and next hops that nobody holds are stale": {
 			func(h hand, o *cloud.Observation) {
-				h.route(o, "add_extraroutes", "100.99.5.0/24", o.Graph[idOf(route, owner("dc1"))].Route.NextHop)
+				h.moves(o, "192.168.10.0/24")
+				h.post("port", portsPath, map[string]any{"network_id": o.Facts.NetworkID, "fixed_ips": []fixedIP{{Address: "10.254.0.88"}}})
+				for _, hop := range []string{o.Graph[idOf(route, owner("dc1"))].Route.NextHop, "10.254.0.77", "10.254.0.88"} {
+					h.route(o, "add_extraroutes", "192.168.10.0/24", hop)
+				}
 			},
 			func(o *cloud.Observation, w wish) any {
-				var ids []string
+				r := o.Graph[second(route, w.owner, o.Facts.RouterID+":192.168.10.0/24")]
+				return fmt.Sprint(r.Proof, ": ", r.Route.NextHop == o.Graph[idOf(route, w.owner)].Route.NextHop, r.Route.Stale, r.Route.Foreign)
+			},
+			"next hop is the gateway's port: true [10.254.0.77] [10.254.0.88]",
+		},
+		"routes through the gateway's port to anywhere else are foreign": {
+			func(h hand, o *cloud.Observation) {
+				for _, to := range []string{"192.168.0.0/16", "192.168.10.0/24", "100.64.77.0/24"} {
+					h.route(o, "add_extraroutes", to, o.Graph[idOf(route, owner("dc1"))].Route.NextHop)
+				}
+			},
+			func(o *cloud.Observation, w wish) any {
+				var all []string
 				for _, id := range o.Graph.IDs() {
-					if id.Kind == route {
-						ids = append(ids, strings.ReplaceAll(id.String(), o.Facts.RouterID, "ROUTER"))
+					if r := o.Graph[id]; id.Kind == route && id != idOf(route, w.owner) {
+						all = append(all, fmt.Sprint(r.Route.Destination, r.Route.NextHop, r.Route.Stale, len(r.Route.Foreign), r.Proof))
 					}
 				}
-				return ids
+				return all
 			},
-			[]string{"openstack.route/acme/dc1", "openstack.route/acme/dc1@ROUTER:100.99.5.0/24"},
-		},
-		"a route through the gateway to somewhere else is kept": {
-			func(h hand, o *cloud.Observation) {
-				h.route(o, "add_extraroutes", "192.168.0.0/16", o.Graph[idOf(route, owner("dc1"))].Route.NextHop)
-			},
-			func(o *cloud.Observation, w wish) any { return []int{len(o.Graph), len(o.Notices)} },
-			[]int{5, 1},
+			[]string{"100.64.77.0/24[] 1", "192.168.0.0/16[] 1", "192.168.10.0/24[] 1"},
 		},
 		"another estate's ledger is a claim and nothing else": {
 			func(h hand, o *cloud.Observation) {
@@ -237,6 +260,14 @@ func TestObserveOtherHands(t *testing.T) {
 			}
 		})
 	}
+}
+
+// moves has the gateway's ledger say that it moves from a range.
+func (h hand) moves(o *cloud.Observation, from string) {
+	h.t.Helper()
+	l := o.Ledgers[0]
+	l.MovingFrom = []netip.Prefix{cidr(from)}
+	h.retag(groupsPath, l.Ref, state.LedgerTags(l)...)
 }
 
 // route adds or removes one route on the estate's router.

@@ -152,10 +152,10 @@ func (v verb) pairs(p port) []pair {
 	kept := []pair{}
 	there := map[netip.Prefix]bool{}
 	for _, x := range p.Pairs {
-		prefix, ok := parsePair(x.Address)
+		prefix, ok := p.prefix(x)
 		if !ok || !ours[prefix] || slices.Contains(v.After.Port.Pairs, prefix) {
 			kept = append(kept, x)
-			there[prefix] = ok
+			there[prefix] = there[prefix] || ok
 		}
 	}
 	for _, x := range v.After.Port.Pairs {

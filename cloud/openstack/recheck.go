@@ -76,8 +76,10 @@ func lostClaim(own ledgered, groups []ledgered) string {
 		if g.Estate == own.Estate && g.Owner == own.Owner {
 			return fmt.Sprintf("another run made security group %s for %s before", g.ID, own.Owner)
 		}
-		if g.ServiceCIDR.IsValid() && own.ServiceCIDR.IsValid() && g.ServiceCIDR.Overlaps(own.ServiceCIDR) {
-			return fmt.Sprintf("%s was claimed before, by %s of estate %s", own.ServiceCIDR, g.Owner, g.Estate)
+		for _, p := range g.Ranges() { // what an invalid one overlaps is nothing
+			if p.Overlaps(own.ServiceCIDR) {
+				return fmt.Sprintf("%s was claimed before, by %s of estate %s", own.ServiceCIDR, g.Owner, g.Estate)
+			}
 		}
 	}
 	return ""

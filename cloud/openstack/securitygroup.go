@@ -125,8 +125,9 @@ func (v verb) settleGroup(ctx context.Context, g group, justMade bool) error {
 	return v.settleRules(ctx, g)
 }
 
-// ledger is what the group's tags should say: what is planned, and the record of
-// the state that was reached last, which a gateway that drains has left.
+// ledger is what the group's tags should say: what is planned, the record of the
+// state that was reached last, which a gateway that drains or moves has left, and
+// the ranges that it moves from.
 func (v verb) ledger(before alloc.Ledger) (alloc.Ledger, error) {
 	l, err := alloc.ParseEntries(v.After.SecurityGroup.Ledger)
 	if err != nil {
@@ -137,7 +138,7 @@ func (v verb) ledger(before alloc.Ledger) (alloc.Ledger, error) {
 	if l.Draining.IsZero() {
 		l.Applied = before.Applied
 	}
-	return l, nil
+	return l.Move(before), nil
 }
 
 // deleteGroup deletes a group that is ours, or a create that was cut off, unless
