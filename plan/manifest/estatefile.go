@@ -31,6 +31,18 @@ func (r *reading) estateFile(paths []string, asked string) string {
 	return found
 }
 
+// noEstate says that there is none, and where the next ones are.
+func (r *reading) noEstate(place string) {
+	no := refuse("there is no Estate here, and no %s above", estatev1alpha1.FileName).with("write one, or name its file with --estate")
+	if below, err := filepath.Glob(filepath.Join(place, "*", estatev1alpha1.FileName)); err == nil && len(below) > 0 {
+		for i := range below {
+			below[i] = filepath.Dir(below[i])
+		}
+		no.with("there are some below: name %s", choice(below))
+	}
+	r.failFile(place, no)
+}
+
 // upwards looks for the Estate's file in the folder of a path and above it. It
 // names the file as the path does, where it can.
 func upwards(p string) string {
@@ -68,8 +80,8 @@ func parent(dir string) string {
 // estateObject reads the Estate's own file, which is looked at before any other:
 // it says which folder to leave out.
 func (r *reading) estateObject(name string) *object {
-	src := &source{reading: r, seen: map[string]bool{}}
-	src.open(name)
+	src := r.source(nil)
+	src.open(name, nil)
 	for _, f := range src.files {
 		for _, o := range r.documents(f) {
 			if o.kind == estatev1alpha1.KindEstate {
@@ -126,8 +138,8 @@ func sameFile(a, b string) bool {
 // alone refuses other objects in an Estate's file that isn't among the files
 // that are read: whether they count would be anybody's guess.
 func (r *reading) alone(name string, estate *object) {
-	src := &source{reading: &reading{decoder: r.decoder}, seen: map[string]bool{}}
-	src.open(name)
+	src := (&reading{decoder: r.decoder}).source(nil)
+	src.open(name, nil)
 	for _, f := range src.files {
 		for _, o := range src.reading.documents(f) {
 			if estate == nil || o.document != estate.document {

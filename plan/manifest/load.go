@@ -30,17 +30,23 @@ type Loaded struct {
 }
 
 // Load reads files, directories, kustomizations and standard input ("-"); no
-// path stands for the working directory. It returns everything that is to be
+// path stands for the working directory, which is read only where it belongs to an
+// Estate. It returns everything that is to be
 // told. Where that holds an error, the Estate is empty: incomplete input is no
 // input. Loaded itself is never nil.
 func Load(paths []string, o Options) (*Loaded, Diagnostics) {
-	if len(paths) == 0 {
+	nowhere := len(paths) == 0
+	if nowhere {
 		paths = []string{"."}
 	}
 	r := &reading{decoder: new(decode.Decoder)}
 	loaded := &Loaded{}
 	name := r.estateFile(paths, o.EstateFile)
-	estateObj, files := r.sources(name, paths, o.Stdin)
+	if name == "" && nowhere {
+		r.noEstate(paths[0])
+		return loaded, r.found
+	}
+	estateObj, files := r.sources(name, paths, o)
 	loaded.Files = len(files)
 	var objects []*object
 	for _, f := range files {
@@ -69,14 +75,18 @@ type reading struct {
 }
 
 // sources finds the Estate's file and reads all others.
-func (r *reading) sources(name string, paths []string, stdin io.Reader) (*object, []file) {
-	src := &source{reading: r, stdin: stdin, seen: map[string]bool{}}
+func (r *reading) sources(name string, paths []string, o Options) (*object, []file) {
+	src := r.source(o.Stdin)
+	src.estate = name
 	if src.stdin == nil {
 		src.stdin = os.Stdin
 	}
 	var estateObj *object
 	if name != "" {
 		estateObj = r.estateObject(name)
+		if estateObj == nil && o.EstateFile != "" && r.found.Errors() == 0 {
+			r.failFile(name, refuse("holds no Estate"))
+		}
 		src.output = output(estateObj, r.wire(estateObj))
 	}
 	files := src.paths(paths)
@@ -140,8 +150,7 @@ func (r *reading) wire(o *object) estatev1alpha1.Estate {
 func (r *reading) estate(o *object, place string) vpn.Estate {
 	if o == nil {
 		if !r.lost && r.found.Errors() == 0 {
-			r.failFile(place, refuse("there is no Estate here, and no %s above", estatev1alpha1.FileName).
-				with("write one, or name its file with --estate"))
+			r.noEstate(place)
 		}
 		return vpn.Estate{}
 	}

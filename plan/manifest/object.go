@@ -41,6 +41,11 @@ func (r *reading) objects(f file, doc int, root *decode.Value) []*object {
 		c.fail("", refuse("a manifest must be a mapping, not %s", root.Kind))
 		return nil
 	}
+	if root.Get("apiVersion") == nil && root.Get("kind") == nil {
+		c.fail("", refuse("no manifest: it has neither apiVersion nor kind").with("name the folder that holds the manifests alone"))
+		r.lost = true
+		return nil
+	}
 	if !c.header() {
 		r.lost = true
 		return nil
@@ -95,10 +100,7 @@ func (c check) headless() *refusal {
 		group := kinds[v.Text]
 		return refuse("required, but missing").with("%s/%s", group, versions[group])
 	}
-	if v := c.root.Get("apiVersion"); v != nil && v.Text != "" {
-		return refuse("required, but missing")
-	}
-	return refuse("required, but missing: this is no manifest").with("name the folder that holds the manifests alone")
+	return refuse("required, but missing")
 }
 
 // list tells whether an object is a List of others, kubectl's or of one kind.

@@ -27,15 +27,32 @@ var extensions = []string{".yaml", ".yml", ".json"}
 type source struct {
 	reading *reading
 	stdin   io.Reader
-	output  string // absolute path of the Estate's own output, or ""
-	seen    map[string]bool
+	output  string          // absolute path of the Estate's own output, or ""
+	estate  string          // the Estate's own file, or ""
+	seen    map[string]bool // absolute paths of what was read
+	parts   map[string]bool // absolute paths of what kustomizations are made of
+	walks   []walked
 	files   []file
+}
+
+func (r *reading) source(stdin io.Reader) *source {
+	return &source{reading: r, stdin: stdin, seen: map[string]bool{}, parts: map[string]bool{}}
+}
+
+// walked is a folder that was searched.
+type walked struct {
+	root    string
+	files   int      // manifests that were found, the Estate's own file not counted
+	skipped []string // folders below it that hold a kustomization
 }
 
 // paths reads everything that the paths name, in the order of their names.
 func (s *source) paths(paths []string) []file {
 	for _, p := range paths {
 		s.path(p)
+	}
+	for _, w := range s.walks {
+		s.leftOut(w)
 	}
 	slices.SortStableFunc(s.files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return s.files
@@ -44,7 +61,7 @@ func (s *source) paths(paths []string) []file {
 // path reads one argument: standard input, a file, a directory, a kustomization.
 func (s *source) path(p string) {
 	if p == "-" {
-		s.read("<stdin>", "-", func() (io.ReadCloser, error) { return io.NopCloser(s.stdin), nil })
+		s.read("<stdin>", "-", nil, func() (io.ReadCloser, error) { return io.NopCloser(s.stdin), nil })
 		return
 	}
 	info, err := os.Stat(p)
@@ -56,7 +73,7 @@ func (s *source) path(p string) {
 	case !info.IsDir() && kustomizationFile(filepath.Base(p)):
 		s.kustomize(filepath.Dir(p))
 	case !info.IsDir():
-		s.open(p)
+		s.open(p, nil)
 	case kustomization(p) != "":
 		s.kustomize(p)
 	default:
@@ -64,10 +81,11 @@ func (s *source) path(p string) {
 	}
 }
 
-// walk reads a directory with all that is below it, but not hidden entries, the
-// Estate's output, and directories that a kustomization describes: their files
-// are parts of something, and only building it says of what.
+// walk reads a directory with all that is below it, but not hidden entries, what
+// vpnctl itself has written, and directories that a kustomization describes: their
+// files are parts of something, and only building it says of what.
 func (s *source) walk(root string) {
+	w := walked{root: root}
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -80,21 +98,31 @@ func (s *source) walk(root string) {
 			return nil
 		case strings.HasPrefix(d.Name(), "."):
 			return skip(d)
-		case d.IsDir() && s.isOutput(p):
-			s.reading.note(p, "skipped: the Estate's own output directory")
-			return fs.SkipDir
-		case d.IsDir() && kustomization(p) != "":
-			s.reading.note(p, "skipped: a kustomization is built only when it is named")
-			return fs.SkipDir
 		case d.IsDir():
-			return nil
+			return s.folder(p, &w)
 		}
-		s.entry(p, d)
+		s.entry(p, d, &w)
 		return nil
 	})
 	if err != nil {
 		s.fail(root, err)
 	}
+	s.walks = append(s.walks, w)
+}
+
+// folder tells whether to go into a folder.
+func (s *source) folder(p string, w *walked) error {
+	switch what := ownFolder(p); {
+	case s.isOutput(p):
+		s.reading.note(p, "skipped: the Estate's own output directory")
+	case what != "":
+		s.reading.note(p, "skipped: "+what)
+	case kustomization(p) != "":
+		w.skipped = append(w.skipped, p)
+	default:
+		return nil
+	}
+	return fs.SkipDir
 }
 
 func skip(d fs.DirEntry) error {
@@ -105,7 +133,7 @@ func skip(d fs.DirEntry) error {
 }
 
 // entry reads one file that was found in a directory, also through a link.
-func (s *source) entry(p string, d fs.DirEntry) {
+func (s *source) entry(p string, d fs.DirEntry, w *walked) {
 	if d.Type()&fs.ModeSymlink != 0 {
 		info, err := os.Stat(p)
 		switch {
@@ -118,20 +146,29 @@ func (s *source) entry(p string, d fs.DirEntry) {
 		}
 	}
 	if slices.Contains(extensions, filepath.Ext(p)) {
-		s.open(p)
+		s.open(p, w)
 	}
 }
 
-func (s *source) open(p string) {
-	key, err := filepath.Abs(p)
+// open reads a file that was named, or found in a folder.
+func (s *source) open(p string, w *walked) {
+	s.read(filepath.Clean(p), absolute(p), w, func() (io.ReadCloser, error) { return os.Open(p) })
+}
+
+// absolute is how a path is remembered.
+func absolute(p string) string {
+	abs, err := filepath.Abs(p)
 	if err != nil {
-		key = p
+		return p
 	}
-	s.read(filepath.Clean(p), key, func() (io.ReadCloser, error) { return os.Open(p) })
+	return abs
 }
 
 // read reads one file once, however often it is named.
-func (s *source) read(name, key string, open func() (io.ReadCloser, error)) {
+func (s *source) read(name, key string, w *walked, open func() (io.ReadCloser, error)) {
+	if w != nil && !sameFile(name, s.estate) {
+		w.files++
+	}
 	if s.seen[key] {
 		return
 	}
@@ -148,6 +185,10 @@ func (s *source) read(name, key string, open func() (io.ReadCloser, error)) {
 		s.fail(name, err)
 	case len(data) > maxFile:
 		s.reading.failFile(name, refuse("larger than %d MiB", maxFile>>20))
+	case w != nil && noManifest(name, data) != "":
+		s.reading.note(name, "skipped: "+noManifest(name, data))
+	case w != nil && isRendered(data):
+		s.reading.warnFile(name, refuse("skipped: a file that vpnctl has rendered").with("if people write it now, remove its first line"))
 	default:
 		s.files = append(s.files, file{name: name, data: data})
 	}

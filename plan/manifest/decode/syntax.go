@@ -35,7 +35,7 @@ func syntax(c chunk, err error) Problem {
 		return Problem{Line: tab + c.line, Column: 1, Message: "not YAML: a tab used for indentation", Hint: "indent with spaces"}
 	}
 	p := Problem{Line: line + c.line, Column: 1 + indentation(lines[line-1]), Message: "not YAML: " + text}
-	if other := misaligned(lines, line); other > 0 {
+	if other := misaligned(lines, line); other > 0 && !strings.Contains(text, "',' or") {
 		p.Message += fmt.Sprintf(", indented differently from line %d", other+c.line)
 	}
 	if strings.Contains(text, "unexpected end") || strings.Contains(text, "end of stream") {

@@ -39,6 +39,10 @@ func TestSyntaxErrorsNameTheLineWhereReadingStops(t *testing.T) {
 			head + "  id: \"a\n  more: 1\n  last: 2\n",
 			"8:3: not YAML: found unexpected end of stream",
 		},
+		"a comment in JSON": {
+			"{\n  // options\n  \"a\": {}\n}\n",
+			"2:3: not YAML: did not find expected ',' or '}'",
+		},
 		"an alias for nothing": {
 			head + "  id: *nobody\n  more: 1\n",
 			"8:3: not YAML: unknown anchor 'nobody' referenced",

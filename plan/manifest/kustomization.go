@@ -1,0 +1,138 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/manifest/decode"
+)
+
+// remote refuses a kustomization that would fetch something: reading manifests
+// touches no network, and what a plan depends on stands in the repository. It
+// follows local directories and reports true when it has refused one.
+func (s *source) remote(dir string, seen map[string]bool) bool {
+	name := kustomization(dir)
+	if name == "" || seen[name] || len(seen) > 1000 {
+		return false
+	}
+	seen[name] = true
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return false // kustomize says it better
+	}
+	docs, _ := decode.Documents(data)
+	found := false
+	for _, doc := range docs {
+		s.patches(dir, doc.Root)
+		for _, list := range references {
+			entries := doc.Root.Get(list)
+			if entries == nil {
+				continue
+			}
+			for i, entry := range entries.Items {
+				path := filepath.Join(dir, entry.Text)
+				s.parts[absolute(path)] = true
+				if entry.Kind == decode.String && !inline(entry.Text) && !exists(path) {
+					s.reading.found = append(s.reading.found, absent(name, doc.Index, fmt.Sprintf("%s[%d]", list, i), entry))
+					found = true
+					continue
+				}
+				found = s.remote(path, seen) || found
+			}
+		}
+	}
+	return found
+}
+
+// references are the lists of a kustomization that may name another place.
+var references = []string{
+	"resources", "components", "bases", "crds", "configurations", "generators", "transformers", "validators",
+}
+
+// patches remembers the files that a kustomization patches its objects from.
+func (s *source) patches(dir string, root *decode.Value) {
+	for _, list := range []string{"patches", "patchesJson6902", "patchesStrategicMerge", "replacements"} {
+		if entries := root.Get(list); entries != nil {
+			for _, entry := range entries.Items {
+				if path := cmp.Or(entry.Get("path"), entry); path.Kind == decode.String && !inline(path.Text) {
+					s.parts[absolute(filepath.Join(dir, path.Text))] = true
+				}
+			}
+		}
+	}
+}
+
+// inline tells whether an entry is a whole object in place of its name.
+func inline(entry string) bool { return strings.Contains(entry, "\n") }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func absent(name string, doc int, field string, entry *decode.Value) Diagnostic {
+	return Diagnostic{
+		File: name, Line: entry.Line, Column: entry.Column, Document: doc, Field: field, Severity: Error,
+		Message: fmt.Sprintf("%s is not a file or folder here", quoted(entry.Text)),
+		Hint:    "what lies elsewhere is not fetched; keep a copy in the repository",
+	}
+}
+
+// leftOut warns about kustomizations below a folder that was searched, which are
+// neither built nor part of one that is.
+func (s *source) leftOut(w walked) {
+	rest := slices.DeleteFunc(slices.Clone(w.skipped), func(dir string) bool { return s.parts[absolute(dir)] })
+	rest = outermost(rest)
+	switch {
+	case len(rest) == 0:
+	case w.files > 0:
+		for _, dir := range rest {
+			s.reading.warnFile(dir, refuse("holds a kustomization, which is built only when it is named").with("name it, or leave it out"))
+		}
+	default:
+		no := refuse("holds kustomizations, which are built only when they are named").with("name %s", choice(rest))
+		if s.estate == "" { // their Estates lie in them
+			s.reading.failFile(w.root, no)
+		} else {
+			s.reading.warnFile(w.root, no)
+		}
+	}
+}
+
+// outermost drops the kustomizations that others of them are made of.
+func outermost(dirs []string) []string {
+	parts := map[string]bool{}
+	for _, dir := range dirs {
+		maps.Copy(parts, partsOf(dir))
+	}
+	out := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return parts[absolute(dir)] })
+	if len(out) == 0 { // they go round in a circle
+		return dirs
+	}
+	return out
+}
+
+// partsOf are the absolute paths of what a kustomization is made of, at any depth.
+func partsOf(dir string) map[string]bool {
+	s := (&reading{decoder: new(decode.Decoder)}).source(nil)
+	s.remote(dir, map[string]bool{})
+	return s.parts
+}
+
+// choice writes some names as the choice between them.
+func choice(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return "one of " + strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
