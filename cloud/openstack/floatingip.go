@@ -53,9 +53,9 @@ func (v verb) createFloatingIP(ctx context.Context) (resource.GatewayFacts, erro
 }
 
 func (v verb) postFloatingIP(ctx context.Context) (floatingIP, error) {
-	pool, err := v.pool(ctx, v.scene, v.After.FloatingIP.Pool)
+	pool, err := v.pool(v.After.FloatingIP.Pool)
 	if err != nil {
-		return floatingIP{}, err
+		return floatingIP{}, fmt.Errorf("floating IP pool %w", err)
 	}
 	var body struct {
 		FloatingIP floatingIP `json:"floatingip"`

@@ -45,6 +45,7 @@ func judge(v *view) *cloud.Observation {
 	j.judgeGroups()
 	j.judgePorts()
 	j.judgeFloatingIPs()
+	j.judgePools()
 	j.judgeRoutes()
 	j.judgeLoose()
 	j.sort()

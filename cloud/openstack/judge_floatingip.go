@@ -76,6 +76,22 @@ func (j *judgement) addressesByOwner() map[vpn.Owner]addresses {
 	return of
 }
 
+// judgePools refuses gateways that need an address from a pool which isn't there,
+// before anything of them is made. Where there is an address another pool changes
+// nothing.
+func (j *judgement) judgePools() {
+	for _, g := range j.manifest.Gateways {
+		if g.FloatingIPPool == "" || g.FloatingIP.IsValid() {
+			continue
+		}
+		_, err := j.pool(g.FloatingIPPool)
+		id := idOf(resource.KindFloatingIP, g.Owner)
+		if _, has := j.Graph[id]; err != nil && !has {
+			j.problem(g.Owner, id, "name an external network, or leave the field out for the estate's pool", "spec.endpoint.floatingIPPool: %v", err)
+		}
+	}
+}
+
 func (j *judgement) pin(f floatingIP) {
 	p := cloud.Pin{Ref: f.ID, Tagged: slices.Contains(f.Tags, state.ManagedTag), Holder: j.holder(f)}
 	p.Address, _ = netip.ParseAddr(f.Address)

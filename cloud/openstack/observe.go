@@ -60,7 +60,7 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*clo
 		return nil, err
 	}
 	var err error
-	if v.router, err = one("router", e.OpenStack.Router, v.routers, named[router]{router.id, router.label}); err != nil {
+	if v.router, err = ownRouter(e, v.routers); err != nil {
 		return nil, err
 	}
 	v.keepOurs()

@@ -21,7 +21,7 @@ type scene struct {
 	subnet   subnet
 	prefix   netip.Prefix // of the subnet
 	router   router
-	external []network // the floating IP pools that manifests name
+	external []network // the external ones among those that manifests name
 }
 
 // Locate looks up the estate's network, its subnet and its router, by name or
@@ -37,7 +37,7 @@ func (d *Driver) Locate(ctx context.Context, e vpn.Estate) (resource.Facts, erro
 	if err != nil {
 		return resource.Facts{}, err
 	}
-	if s.router, err = one("router", e.OpenStack.Router, routers, named[router]{router.id, router.label}); err != nil {
+	if s.router, err = ownRouter(e, routers); err != nil {
 		return resource.Facts{}, err
 	}
 	d.remember(s)
@@ -75,9 +75,18 @@ func (d *Driver) routers(ctx context.Context) ([]router, error) {
 	return list[router](ctx, d, "routers", url.Values{"project_id": {d.project}})
 }
 
+// ownRouter resolves the estate's router.
+func ownRouter(e vpn.Estate, routers []router) (router, error) {
+	r, err := one("router of this project", e.OpenStack.Router, routers, named[router]{router.id, router.label})
+	if err != nil {
+		return r, fmt.Errorf("spec.openstack.router: %w", err)
+	}
+	return r, nil
+}
+
 // networks resolves the transit network, with its subnet, and the floating IP
-// pools that the manifests name. A pool that can't be told is an error only when
-// an address is to be taken from it.
+// pools that the manifests name. The estate's has to be there; one that only a
+// gateway names is that gateway's problem.
 func (d *Driver) networks(ctx context.Context, e vpn.Estate) (scene, error) {
 	refs := []string{e.OpenStack.Network, e.OpenStack.FloatingIPPool}
 	for _, g := range e.Gateways {
@@ -87,16 +96,26 @@ func (d *Driver) networks(ctx context.Context, e vpn.Estate) (scene, error) {
 	if err != nil {
 		return scene{}, err
 	}
-	s := scene{estate: e.Name, external: all}
+	s := scene{estate: e.Name}
+	for _, n := range all {
+		if n.External {
+			s.external = append(s.external, n)
+		}
+	}
+	if ref := e.OpenStack.FloatingIPPool; ref != "" {
+		if _, err := s.pool(ref); err != nil {
+			return scene{}, fmt.Errorf("spec.openstack.floatingIPPool: %w", err)
+		}
+	}
 	if s.network, err = one("network", e.OpenStack.Network, all, named[network]{network.id, network.label}); err != nil {
-		return scene{}, err
+		return scene{}, fmt.Errorf("spec.openstack.network: %w", err)
 	}
 	subnets, err := list[subnet](ctx, d, "subnets", url.Values{"network_id": {s.network.ID}, "ip_version": {"4"}})
 	if err != nil {
 		return scene{}, err
 	}
 	if len(subnets) != 1 {
-		return scene{}, fmt.Errorf("network %s: it has %d IPv4 subnets, the transit network needs exactly one", e.OpenStack.Network, len(subnets))
+		return scene{}, fmt.Errorf("spec.openstack.network: %q has %d IPv4 subnets, the transit network needs exactly one", e.OpenStack.Network, len(subnets))
 	}
 	s.subnet = subnets[0]
 	if s.prefix, err = netip.ParsePrefix(s.subnet.CIDR); err != nil {
@@ -128,20 +147,15 @@ func (d *Driver) networksNamed(ctx context.Context, refs []string) ([]network, e
 	if err != nil {
 		return nil, err
 	}
+	for _, n := range byName { // one may have been named both ways
+		byID = slices.DeleteFunc(byID, func(o network) bool { return o.ID == n.ID })
+	}
 	return append(byName, byID...), nil
 }
 
 // pool is the ID of a floating IP pool, by the name or ID that was written.
-func (d *Driver) pool(ctx context.Context, s scene, ref string) (string, error) {
-	n, err := one("floating IP pool", ref, s.external, named[network]{network.id, network.label})
-	if err == nil {
-		return n.ID, nil
-	}
-	all, listing := d.networksNamed(ctx, []string{ref})
-	if listing != nil {
-		return "", listing
-	}
-	n, err = one("floating IP pool", ref, all, named[network]{network.id, network.label})
+func (s scene) pool(ref string) (string, error) {
+	n, err := one("external network", ref, s.external, named[network]{network.id, network.label})
 	return n.ID, err
 }
 
@@ -149,7 +163,8 @@ func (d *Driver) pool(ctx context.Context, s scene, ref string) (string, error) 
 type named[T any] struct{ id, name func(T) string }
 
 // one finds the thing that has this ID, or else the only one that has this name.
-// An error names what was found instead.
+// An error names what was looked for and found instead; the field is the
+// caller's to add.
 func one[T any](what, ref string, all []T, by named[T]) (T, error) {
 	var hits []T
 	for _, x := range all {
@@ -165,14 +180,14 @@ func one[T any](what, ref string, all []T, by named[T]) (T, error) {
 		return hits[0], nil
 	case 0:
 		var none T
-		return none, unresolved("%s %q: there is none with this name or ID", what, ref)
+		return none, unresolved("%q: no %s has that name or ID", ref, what)
 	}
 	var ids []string
 	for _, x := range hits {
 		ids = append(ids, by.id(x))
 	}
 	slices.Sort(ids)
-	return hits[0], unresolved("%s %q: %d have this name, write the ID (%s)", what, ref, len(hits), strings.Join(ids, ", "))
+	return hits[0], unresolved("%q: it is the name of %d, write the ID of the %s (%s)", ref, len(hits), what, strings.Join(ids, ", "))
 }
 
 // unresolvedError is an error that is cloud.ErrUnresolved and says all in its own words.

@@ -1,9 +1,13 @@
 package openstack
 
 import (
+	"cmp"
 	"errors"
+	"net/netip"
 	"strings"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
@@ -26,15 +30,19 @@ func TestLocate(t *testing.T) {
 	}{
 		"by names":               {vpn.OpenStack{Network: "vpn-transit", Router: "gateway-router"}, ""},
 		"by IDs":                 {vpn.OpenStack{Network: f.NetworkID, Router: f.RouterID}, ""},
-		"no such network":        {vpn.OpenStack{Network: "nope", Router: "gateway-router"}, `network "nope": there is none`},
-		"two networks":           {vpn.OpenStack{Network: "twice", Router: "gateway-router"}, `network "twice": 2 have this name, write the ID (`},
-		"a network without IPv4": {vpn.OpenStack{Network: "bare", Router: "gateway-router"}, "it has 0 IPv4 subnets"},
-		"no such router":         {vpn.OpenStack{Network: "vpn-transit", Router: "nope"}, `router "nope": there is none`},
-		"two routers":            {vpn.OpenStack{Network: "vpn-transit", Router: "same"}, `router "same": 2 have this name`},
+		"no such network":        {vpn.OpenStack{Network: "nope", Router: "gateway-router"}, `spec.openstack.network: "nope": no network has that name or ID`},
+		"two networks":           {vpn.OpenStack{Network: "twice", Router: "gateway-router"}, `spec.openstack.network: "twice": it is the name of 2, write the ID of the network (`},
+		"a network without IPv4": {vpn.OpenStack{Network: "bare", Router: "gateway-router"}, `spec.openstack.network: "bare" has 0 IPv4 subnets`},
+		"no such router":         {vpn.OpenStack{Network: "vpn-transit", Router: "nope"}, `spec.openstack.router: "nope": no router of this project has that name or ID`},
+		"two routers":            {vpn.OpenStack{Network: "vpn-transit", Router: "same"}, `spec.openstack.router: "same": it is the name of 2`},
+		"no such pool": {vpn.OpenStack{Network: "vpn-transit", Router: "gateway-router", FloatingIPPool: "publik"},
+			`spec.openstack.floatingIPPool: "publik": no external network has that name or ID`},
+		"a pool that is not external": {vpn.OpenStack{Network: "vpn-transit", Router: "gateway-router", FloatingIPPool: "vpn-transit"},
+			`spec.openstack.floatingIPPool: "vpn-transit": no external network has that name or ID`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := estate()
-			c.where.FloatingIPPool = "public"
+			c.where.FloatingIPPool = cmp.Or(c.where.FloatingIPPool, "public")
 			e.OpenStack = c.where
 			got, err := l.connect("operator").Locate(t.Context(), e)
 			if c.says != "" {
@@ -50,19 +58,44 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// A pool that no network has the name of stops the address alone.
+// A gateway's own pool is looked up before anything is made, in the same calls.
 func TestAPoolThatIsNotThere(t *testing.T) {
 	l := newLab(t, simulator.Options{})
 	w := gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1"))
-	d := l.connect("operator")
-	o, err := d.Observe(t.Context(), estate(w), keep)
-	if err != nil {
-		t.Fatal(err)
+	l.reserve("203.0.113.150")
+	observe := func(edit func(*vpn.Gateway)) (problems []string, calls int) {
+		t.Helper()
+		e := estate(w)
+		edit(&e.Gateways[0])
+		d := l.connect("operator")
+		o, err := d.Observe(t.Context(), e, keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range o.Problems {
+			problems = append(problems, p.Owner.Path()+" "+p.ID.Kind.Short()+": "+p.Message)
+		}
+		return problems, d.Calls()
 	}
-	c := change(o, w, resource.KindFloatingIP, "create")
-	c.After.FloatingIP.Pool = "nowhere"
-	if _, err := d.Apply(t.Context(), c); !errors.Is(err, cloud.ErrUnresolved) || !strings.Contains(err.Error(), `floating IP pool "nowhere": there is none`) {
-		t.Errorf("error %v", err)
+	wrong := func(g *vpn.Gateway) { g.FloatingIPPool = "publik" }
+	refused := []string{`acme/dc1 floating-ip: spec.endpoint.floatingIPPool: "publik": no external network has that name or ID`}
+
+	_, without := observe(func(*vpn.Gateway) {})
+	problems, with := observe(wrong)
+	if diff := gocmp.Diff(refused, problems); diff != "" || with != without {
+		t.Errorf("%d calls, %d without the pool, problems (-want +got):\n%s", with, without, diff)
+	}
+	for _, right := range []string{"public", l.of("network").Only(func(o simulator.Object) bool { return o.Text("name") == "public" })[0].ID} {
+		if problems, _ := observe(func(g *vpn.Gateway) { g.FloatingIPPool = right }); problems != nil {
+			t.Errorf("pool %s: %v", right, problems)
+		}
+	}
+	if problems, _ := observe(func(g *vpn.Gateway) { wrong(g); g.FloatingIP = netip.MustParseAddr("203.0.113.150") }); problems != nil {
+		t.Errorf("with a pinned address no pool is needed: %v", problems)
+	}
+	l.settle(keep, w)
+	if problems, _ := observe(wrong); problems != nil {
+		t.Errorf("with an address another pool changes nothing: %v", problems)
 	}
 }
 

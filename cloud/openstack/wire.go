@@ -76,8 +76,9 @@ type (
 		NextHop     string `json:"nexthop"`
 	}
 	network struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		External bool   `json:"router:external"`
 	}
 	subnet struct {
 		ID      string  `json:"id"`
