@@ -18,6 +18,7 @@ import (
 type Options struct {
 	EstateFile string    // default: the nearest vpnctl.yaml upwards of the paths
 	Stdin      io.Reader // what the path - stands for; default: standard input
+	Survey     bool      // look through the Estate's folder for what was not read; costs reading all of it
 }
 
 // Loaded is the result of reading manifests. The objects as they were written
@@ -27,6 +28,12 @@ type Loaded struct {
 	Root   string      // the folder of the Estate's file, that its directory is relative to
 	Files  int         // how many were read; a kustomization counts as one
 	Notes  Diagnostics // what was left out on purpose
+
+	// With Options.Survey: whom manifests below the Estate's folder describe that
+	// were not read, and in which file. Nobody among them is gone.
+	Unread      map[vpn.Owner]string
+	UnreadPeers map[string]string // by namespace/gateway/peer; tunnels of an IPsecGateway too
+	Obscure     []string          // files and folders there that can't be read, sorted: they may hold anybody's manifest
 }
 
 // Load reads files, directories, kustomizations and standard input ("-"); no
@@ -40,13 +47,14 @@ func Load(paths []string, o Options) (*Loaded, Diagnostics) {
 		paths = []string{"."}
 	}
 	r := &reading{decoder: new(decode.Decoder)}
-	loaded := &Loaded{}
+	loaded := &Loaded{Unread: map[vpn.Owner]string{}, UnreadPeers: map[string]string{}}
 	name := r.estateFile(paths, o.EstateFile)
 	if name == "" && nowhere {
 		r.noEstate(paths[0])
 		return loaded, r.found
 	}
-	estateObj, files := r.sources(name, paths, o)
+	estateObj, src := r.sources(name, paths, o)
+	files := src.files
 	loaded.Files = len(files)
 	var objects []*object
 	for _, f := range files {
@@ -62,6 +70,9 @@ func Load(paths []string, o Options) (*Loaded, Diagnostics) {
 	found := r.found.sort()
 	if found.Errors() == 0 {
 		loaded.Estate = e
+		if o.Survey && estateObj != nil && estateObj.file != stdinName {
+			r.survey(src, loaded)
+		}
 	}
 	return loaded, found
 }
@@ -72,10 +83,11 @@ type reading struct {
 	found   Diagnostics
 	notes   Diagnostics
 	lost    bool // a document could not be read, so something may seem to be missing
+	broken  bool // one of those is meant to be a manifest
 }
 
 // sources finds the Estate's file and reads all others.
-func (r *reading) sources(name string, paths []string, o Options) (*object, []file) {
+func (r *reading) sources(name string, paths []string, o Options) (*object, *source) {
 	src := r.source(o.Stdin)
 	src.estate = name
 	if src.stdin == nil {
@@ -89,19 +101,20 @@ func (r *reading) sources(name string, paths []string, o Options) (*object, []fi
 		}
 		src.output = output(estateObj, r.wire(estateObj))
 	}
-	files := src.paths(paths)
-	if name != "" && !slices.ContainsFunc(files, func(f file) bool { return sameFile(f.name, name) }) {
+	src.paths(paths)
+	if name != "" && !slices.ContainsFunc(src.files, func(f file) bool { return sameFile(f.name, name) }) {
 		r.alone(name, estateObj)
-		files = append(files, file{name: name})
+		src.files = append(src.files, file{name: name})
+		src.seen[absolute(name)] = true
 	}
-	return estateObj, files
+	return estateObj, src
 }
 
 // documents reads the objects of one file.
 func (r *reading) documents(f file) []*object {
 	docs, problems := decode.Documents(f.data)
 	for _, p := range problems {
-		r.lost = true
+		r.lost, r.broken = true, true
 		d := Diagnostic{File: f.name, Line: p.Line, Column: p.Column, Field: p.Field, Message: p.Message, Hint: p.Hint, Severity: Error}
 		if f.placeless {
 			d.Line, d.Column = 0, 0

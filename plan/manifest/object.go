@@ -47,7 +47,7 @@ func (r *reading) objects(f file, doc int, root *decode.Value) []*object {
 		return nil
 	}
 	if !c.header() {
-		r.lost = true
+		r.lost, r.broken = true, true
 		return nil
 	}
 	if items, ok := list(o); ok {
@@ -56,7 +56,7 @@ func (r *reading) objects(f file, doc int, root *decode.Value) []*object {
 	group, version, _ := strings.Cut(o.apiVersion, "/")
 	switch ours, why := c.known(group, version); {
 	case why != nil:
-		r.lost = true
+		r.lost, r.broken = true, true
 		return nil
 	case !ours:
 		at := o.position("")
@@ -67,7 +67,7 @@ func (r *reading) objects(f file, doc int, root *decode.Value) []*object {
 		return nil
 	}
 	if !c.metadata() {
-		r.lost = true
+		r.lost, r.broken = true, true
 		return nil
 	}
 	return []*object{o}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +15,8 @@ import (
 )
 
 // Each archive of testdata/reading is a tree of files. The last line of its
-// comment gives the paths to load, with --estate before its file; want holds what
-// is told, the notes, and what was read. GATEWAY, PEER and ESTATE in a file stand
+// comment gives the paths to load, with --estate before its file and --survey for
+// what was not read; want holds what is told, the notes, and what was read. GATEWAY, PEER and ESTATE in a file stand
 // for sound manifests.
 func TestReading(t *testing.T) {
 	archives, err := filepath.Glob("testdata/reading/*.txtar")
@@ -105,6 +106,8 @@ func outcome(comment []string) string {
 		case "--estate":
 			i++
 			o.EstateFile = words[i]
+		case "--survey":
+			o.Survey = true
 		case "-":
 			o.Stdin = strings.NewReader(sound.Replace("GATEWAY\n---\nPEER\n"))
 			paths = append(paths, "-")
@@ -127,5 +130,22 @@ func outcome(comment []string) string {
 		}
 		b.WriteString("\n")
 	}
+	surveyed(&b, loaded)
 	return b.String()
+}
+
+// surveyed tells what was not read.
+func surveyed(b *strings.Builder, loaded *manifest.Loaded) {
+	var lines []string
+	for owner, file := range loaded.Unread {
+		lines = append(lines, fmt.Sprintf("unread: %s in %s\n", owner, file))
+	}
+	for peer, file := range loaded.UnreadPeers {
+		lines = append(lines, fmt.Sprintf("unread: peer %s in %s\n", peer, file))
+	}
+	slices.Sort(lines)
+	b.WriteString(strings.Join(lines, ""))
+	for _, name := range loaded.Obscure {
+		fmt.Fprintf(b, "obscure: %s\n", name)
+	}
 }

@@ -20,6 +20,9 @@ type file struct {
 	placeless bool // built by a kustomization
 }
 
+// stdinName is how diagnostics name standard input.
+const stdinName = "<stdin>"
+
 // extensions are those of the files that a directory is searched for.
 var extensions = []string{".yaml", ".yml", ".json"}
 
@@ -47,7 +50,7 @@ type walked struct {
 }
 
 // paths reads everything that the paths name, in the order of their names.
-func (s *source) paths(paths []string) []file {
+func (s *source) paths(paths []string) {
 	for _, p := range paths {
 		s.path(p)
 	}
@@ -55,13 +58,12 @@ func (s *source) paths(paths []string) []file {
 		s.leftOut(w)
 	}
 	slices.SortStableFunc(s.files, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	return s.files
 }
 
 // path reads one argument: standard input, a file, a directory, a kustomization.
 func (s *source) path(p string) {
 	if p == "-" {
-		s.read("<stdin>", "-", nil, func() (io.ReadCloser, error) { return io.NopCloser(s.stdin), nil })
+		s.read(stdinName, "-", nil, func() (io.ReadCloser, error) { return io.NopCloser(s.stdin), nil })
 		return
 	}
 	info, err := os.Stat(p)
@@ -208,11 +210,12 @@ func (s *source) isOutput(p string) bool {
 	if s.output == "" {
 		return false
 	}
-	abs, err := filepath.Abs(p)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(s.output, abs)
+	return contains(s.output, absolute(p))
+}
+
+// contains tells whether a folder is another path or holds it; both are absolute.
+func contains(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
