@@ -15,7 +15,7 @@ demo: build ## plan, apply, empty plan, drift, repair, render: on the embedded s
 	@examples/demo.sh $(BIN)
 
 test: ## everything that needs only Go
-	$(GO) test ./...
+	$(GO) test -timeout 40m ./...
 
 generate: ## deep copies and CRDs from the wire types
 	$(GO) generate ./...
@@ -37,7 +37,7 @@ generated: generate
 	@git diff --exit-code -- crds || { echo "generated files were out of date"; exit 1; }
 
 race:
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 40m ./...
 
 tidy:
 	$(GO) mod tidy -diff
