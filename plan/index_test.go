@@ -102,3 +102,42 @@ func TestIndexWithoutItsGateway(t *testing.T) {
 		t.Errorf("the listing is not held: %v", outline(p))
 	}
 }
+
+// TestIndexDoesNotWaitForAFolderThatStands: a gateway whose change is held has its
+// folder, and keeps no other from being listed.
+func TestIndexDoesNotWaitForAFolderThatStands(t *testing.T) {
+	w := between(sites(1), sites(2))
+	w.Index = func(standing []vpn.Owner) []resource.Resource {
+		top := listing(standing)
+		top[0].Needs = []resource.ID{numbered(1).id("kubernetes.kustomization"), numbered(2).id("kubernetes.kustomization")}
+		return top
+	}
+	for _, r := range listing([]vpn.Owner{numbered(1).name()}) {
+		w.Observed.Add(seen(r))
+	}
+	group := w.Desired[numbered(1).id(resource.KindSecurityGroup)]
+	ledger := *group.SecurityGroup
+	ledger.Ledger = append(slices.Clone(ledger.Ledger), resource.Entry{Name: "vips.1", Value: "new:77"})
+	group.SecurityGroup = &ledger
+	w.Desired.Add(group)
+	w.edit(numbered(1).id("kubernetes.kustomization"), func(r *resource.Resource) {
+		o := *r.Object
+		o.Content += "- less\n"
+		r.Object = &o
+	})
+	for id, r := range w.Desired { // the cloud side of the second one is there
+		if r.Owner == numbered(2).owner && id.Kind.Cloud() {
+			w.Observed.Add(seen(r))
+		}
+	}
+	w.Options.Only = OnlyKubernetes
+	p := Make(w.Input)
+	i := slices.IndexFunc(p.Changes, func(c Change) bool { return c.ID == numbered(1).id("kubernetes.kustomization") })
+	if i < 0 || p.Changes[i].Held == "" {
+		t.Fatalf("the first gateway's change is not held: %v", outline(p))
+	}
+	last := p.Changes[len(p.Changes)-1]
+	if !last.Owner.IsZero() || last.Held != "" || last.After.Object.Content != "acme/dc1\nacme/dc2" {
+		t.Errorf("the listing waits: %v, %q", outline(p), last.Held)
+	}
+}

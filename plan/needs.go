@@ -143,6 +143,10 @@ func (d *draft) index() {
 			continue
 		}
 		d.walk(c, c.ID, map[resource.ID]bool{c.ID: true})
+		c.Needs = slices.DeleteFunc(c.Needs, func(id resource.ID) bool { // its folder stands already
+			o := d.changes[id]
+			return o.Action == Update && o.Held != ""
+		})
 		c.Needs = append(c.Needs, below[path.Dir(c.After.Object.Path)]...)
 	}
 	for _, c := range p.changes {
