@@ -14,9 +14,10 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool       sarifTool     `json:"tool"`
-		ColumnKind string        `json:"columnKind"`
-		Results    []sarifResult `json:"results"`
+		Tool       sarifTool      `json:"tool"`
+		ColumnKind string         `json:"columnKind"`
+		Results    []sarifResult  `json:"results"`
+		Properties map[string]int `json:"properties,omitempty"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -59,8 +60,10 @@ type (
 // much for a catalogue to say more than they do.
 const sarifRuleID = "manifest"
 
-// WriteSARIF writes a SARIF 2.1.0 log, which code scanning services read.
+// WriteSARIF writes a SARIF 2.1.0 log, which code scanning services read. It holds
+// up to 1,000 results, and the number of those omitted as a property of its run.
 func (d Diagnostics) WriteSARIF(w io.Writer) error {
+	d, left := d.shown(maxMachine)
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{
 			Name:  "vpnctl",
@@ -68,6 +71,9 @@ func (d Diagnostics) WriteSARIF(w io.Writer) error {
 		}},
 		ColumnKind: "unicodeCodePoints",
 		Results:    []sarifResult{},
+	}
+	if left > 0 {
+		run.Properties = map[string]int{"omitted": left}
 	}
 	for _, x := range d {
 		result := sarifResult{

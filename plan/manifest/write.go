@@ -9,10 +9,41 @@ import (
 	"unicode"
 )
 
+// How many diagnostics are written: for people, and for machines.
+const (
+	maxText    = 50
+	maxMachine = 1000
+)
+
+// shown cuts diagnostics to a number, errors before all else, each kind in the
+// order of its places, and says how many are left out.
+func (d Diagnostics) shown(most int) (Diagnostics, int) {
+	left := len(d) - most
+	if left <= 0 {
+		return d, 0
+	}
+	room := most - min(d.Errors(), most) // for what is no error
+	errors := most - room
+	var out Diagnostics
+	for _, x := range d {
+		places := &room
+		if x.Severity == Error {
+			places = &errors
+		}
+		if *places > 0 {
+			*places--
+			out = append(out, x)
+		}
+	}
+	return out, left
+}
+
 // WriteText writes one line for each diagnostic, as compilers do, and its hint
-// below. Notes are written too; leave them out of d where they aren't wanted.
+// below; after 50 it only counts them, and errors come before warnings then. Notes
+// are written too; leave them out of d where they aren't wanted.
 func (d Diagnostics) WriteText(w io.Writer) error {
 	var b strings.Builder
+	d, left := d.shown(maxText)
 	for _, x := range d {
 		parts := []string{x.Position().String()}
 		if x.Severity != Error {
@@ -28,6 +59,9 @@ func (d Diagnostics) WriteText(w io.Writer) error {
 		if x.Hint != "" {
 			fmt.Fprintf(&b, "    hint: %s\n", plain(x.Hint))
 		}
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "… and %d more\n", left)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -54,15 +88,17 @@ type report struct {
 	Version     int         `json:"version"` // of this form
 	Errors      int         `json:"errors"`
 	Warnings    int         `json:"warnings"`
+	Omitted     int         `json:"omitted,omitempty"` // diagnostics beyond those below
 	Diagnostics Diagnostics `json:"diagnostics"`
 }
 
-// WriteJSON writes one object with counts and all diagnostics.
+// WriteJSON writes one object with counts and up to 1,000 diagnostics.
 func (d Diagnostics) WriteJSON(w io.Writer) error {
-	if d == nil {
-		d = Diagnostics{}
+	shown, left := d.shown(maxMachine)
+	if shown == nil {
+		shown = Diagnostics{}
 	}
-	return writeJSON(w, report{Version: 1, Errors: d.Errors(), Warnings: d.Warnings(), Diagnostics: d})
+	return writeJSON(w, report{Version: 1, Errors: d.Errors(), Warnings: d.Warnings(), Omitted: left, Diagnostics: shown})
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -72,17 +108,21 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// WriteGitHub writes workflow commands, which GitHub Actions shows beside the
-// lines of a pull request.
+// WriteGitHub writes up to 1,000 workflow commands, which GitHub Actions shows
+// beside the lines of a pull request.
 func (d Diagnostics) WriteGitHub(w io.Writer) error {
 	command := map[Severity]string{Error: "error", Warning: "warning", Note: "notice"}
 	var b strings.Builder
+	d, left := d.shown(maxMachine)
 	for _, x := range d {
 		fmt.Fprintf(&b, "::%s file=%s", command[x.Severity], property(x.File))
 		if x.Line > 0 {
 			fmt.Fprintf(&b, ",line=%d,col=%d", x.Line, x.Column)
 		}
 		fmt.Fprintf(&b, "::%s\n", data(x.sentence()))
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "::notice::… and %d more\n", left)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,5 +78,40 @@ func TestSummary(t *testing.T) {
 		if got := c.found.Summary(c.files); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// Thousands of diagnostics help nobody: people see 50, machines 1,000, errors
+// first, and all learn how many there are.
+func TestManyDiagnosticsAreCut(t *testing.T) {
+	var many manifest.Diagnostics
+	for i := range 3000 {
+		d := manifest.Diagnostic{File: "a.yaml", Line: i + 1, Column: 1, Message: "odd", Severity: manifest.Warning}
+		if i%100 == 99 {
+			d.Message, d.Severity = "wrong", manifest.Error
+		}
+		many = append(many, d)
+	}
+	for name, c := range map[string]struct {
+		write func(manifest.Diagnostics, io.Writer) error
+		odd   int
+		told  string
+	}{
+		"text":   {manifest.Diagnostics.WriteText, 20, "… and 2950 more\n"},
+		"json":   {manifest.Diagnostics.WriteJSON, 970, `"omitted": 2000,`},
+		"github": {manifest.Diagnostics.WriteGitHub, 970, "::notice::… and 2000 more\n"},
+		"sarif":  {manifest.Diagnostics.WriteSARIF, 970, `"omitted": 2000`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := c.write(many, &b); err != nil {
+				t.Fatal(err)
+			}
+			text := b.String()
+			got := [3]int{strings.Count(text, "wrong"), strings.Count(text, "odd"), strings.Count(text, c.told)}
+			if want := [3]int{30, c.odd, 1}; got != want {
+				t.Errorf("errors, warnings and counts are %v, want %v", got, want)
+			}
+		})
 	}
 }
