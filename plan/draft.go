@@ -105,15 +105,15 @@ func (d *draft) lines() {
 	for i, p := range d.sorted {
 		p.order = i
 		p.line = &Owner{Owner: p.owner, New: p.fresh(), Gone: p.gateway == nil}
-		switch {
-		case p.gateway != nil:
+		if p.ledger != nil {
+			p.line.Protocol, p.line.Peers = p.ledger.Protocol, union(p.ledger.Peers, nil)
+		}
+		if p.gateway != nil {
 			p.line.Protocol = p.gateway.Protocol
 			for _, peer := range p.gateway.Peers {
 				p.line.Peers = append(p.line.Peers, peer.Name)
 			}
-			slices.Sort(p.line.Peers)
-		case p.ledger != nil:
-			p.line.Protocol, p.line.Peers = p.ledger.Protocol, slices.Sorted(slices.Values(p.ledger.Peers))
+			p.line.Peers = union(p.line.Peers, nil)
 		}
 	}
 	d.estate.order = len(d.sorted)

@@ -32,6 +32,11 @@ type Input struct {
 	Options   Options
 	Now       time.Time
 	Manifests int // how many manifests were read
+
+	// What stands below the Estate's folder and was not read: it is not gone.
+	Unread      map[vpn.Owner]string // gateway → file
+	UnreadPeers map[string]string    // namespace/gateway/peer → file
+	Obscure     []string             // files of which nobody can tell what stands in them
 }
 
 // Verdict is what a content change does.

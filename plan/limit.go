@@ -70,13 +70,15 @@ func (d *draft) spread() {
 
 // wait holds everything that needs something held. Changes come in order.
 func wait(changes []*Change) {
-	held := map[resource.ID]bool{}
+	held := map[resource.ID]*Change{}
 	for _, c := range changes {
 		for _, id := range c.Needs {
-			if c.Held == "" && held[id] {
-				c.Held = "waits for " + id.String() + ", which is held"
+			if first := held[id]; c.Held == "" && first != nil {
+				c.Held, c.HeldUntil = "waits for "+id.String()+", which is held", first.HeldUntil
 			}
 		}
-		held[c.ID] = c.Held != ""
+		if c.Held != "" {
+			held[c.ID] = c
+		}
 	}
 }

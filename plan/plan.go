@@ -23,6 +23,7 @@ type Plan struct {
 	Access   []Access  `json:"access,omitempty"`   // every peer × exposure whose reachability is known
 
 	Options Options     `json:"options"`
+	Cloud   string      `json:"cloud,omitempty"` // saved plans: which cloud they were made against
 	Input   *vpn.Estate `json:"input,omitempty"` // saved plans: the normalised estate they were made from
 }
 
@@ -53,10 +54,12 @@ const (
 type Owner struct {
 	Owner    vpn.Owner    `json:"owner"`
 	Protocol vpn.Protocol `json:"protocol,omitempty"`
-	Peers    []string     `json:"peers,omitempty"`
+	Peers    []string     `json:"peers,omitempty"`    // before or after, sorted
 	New      bool         `json:"new,omitempty"`      // nothing of it exists yet
 	Gone     bool         `json:"gone,omitempty"`     // its manifest is gone
 	Excluded bool         `json:"excluded,omitempty"` // not selected by Options.Gateways
+	Blocked  string       `json:"blocked,omitempty"`  // why the whole gateway is left as it is, in words
+	Waiting  int          `json:"waiting,omitempty"`  // how many changes wait until it is no longer blocked
 }
 
 // Action is what is done to a resource.
@@ -95,6 +98,7 @@ type Change struct {
 	Customers   []string      `json:"customers,omitempty"`   // peers whose side must change its configuration, sorted
 	Consequence string        `json:"consequence,omitempty"` // in words, beside the impact
 	Held        string        `json:"held,omitempty"`        // why it is not done yet; a held change is not executed
+	HeldUntil   time.Time     `json:"heldUntil,omitzero"`    // from when a run may do it; zero: no clock decides
 }
 
 // Attribute is one difference. Before and After are lines; a create has no

@@ -4,23 +4,36 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// empty refuses a plan for an estate without a single manifest: it is more
-// likely a wrong path than a wish.
+// empty looks at an estate without a single manifest, which is more likely a wrong
+// path than a wish: nothing is done for it. Where that would have been a deletion it
+// is refused.
 func (d *draft) empty() bool {
 	if d.in.Manifests > 0 || d.in.Options.AllowEmpty {
 		return false
 	}
-	d.refuse(Refusal{Message: "no manifest was read", Hint: "--allow-empty, if the last one was removed on purpose"})
+	if d.in.Options.Prune && len(d.in.Observed)+len(d.in.Ledgers) > 0 {
+		d.refuse(Refusal{Message: "no manifest was read", Hint: "--allow-empty, if the last one was removed on purpose"})
+		return true
+	}
+	d.plan.Notices = append(d.plan.Notices, Notice{Message: "no manifest was read: nothing is done"})
+	d.spare()
+	for _, p := range d.sorted {
+		if !p.owner.IsZero() {
+			d.plan.Owners = append(d.plan.Owners, *p.line)
+		}
+	}
 	return true
 }
 
 // decide settles what may happen to each owner.
 func (d *draft) decide() {
 	d.selected()
+	d.spare()
 	for _, p := range d.sorted {
 		switch {
 		case p.refused || p.fate == stay:
@@ -65,11 +78,16 @@ func (d *draft) gone(p *party) {
 		return
 	}
 	p.fate = stay
-	since := ""
-	if !p.draining.IsZero() {
-		since = ", draining " + moment(p.draining)
+	left := ": " + count(p.found, "resource is", "resources are") + " left alone"
+	if p.draining.IsZero() {
+		d.notice(p, noManifest+left, "--prune deletes it")
+		return
 	}
-	d.notice(p, noManifest+since+": "+count(p.found, "resource is", "resources are")+" left alone", "--prune deletes it")
+	end, hint := p.draining.Add(d.hold()), "--prune deletes the rest"
+	if d.in.Estate.Kubernetes.Target == vpn.TargetDirectory && d.in.Now.Before(end) {
+		hint = "pods may still run: run apply --prune again after " + end.UTC().Format(time.RFC3339) + ", or --pods-gone"
+	}
+	d.notice(p, noManifest+", draining "+moment(p.draining)+left, hint)
 }
 
 // standing checks a gateway that has a manifest.
@@ -104,16 +122,18 @@ func (d *draft) standing(p *party) {
 
 // losses finds peers that the ledger knows and no manifest does.
 func (d *draft) losses(p *party) {
-	for _, name := range p.ledger.Peers {
-		if _, ok := p.gateway.Peer(name); !ok {
-			p.lost = append(p.lost, name)
-		}
+	p.lost = d.missing(p)
+	switch {
+	case len(p.lost) == 0:
+	case d.unread(p) != "":
+		d.leave(p)
+	case !d.in.Options.Prune:
+		p.fate = stay
+		names := strings.Join(p.lost, ", ")
+		d.notice(p, "no manifest any more for "+names+": the gateway is left whole as it is", "--prune deletes what is gone")
+		has := map[bool]string{true: "peer " + names + " has", false: "peers " + names + " have"}[len(p.lost) == 1]
+		d.block(p, has+" no manifest: nothing of this gateway is changed without --prune")
 	}
-	if len(p.lost) == 0 || d.in.Options.Prune {
-		return
-	}
-	p.fate = stay
-	d.notice(p, fmt.Sprintf("no manifest any more for %s: the gateway is left whole as it is", strings.Join(p.lost, ", ")), "--prune deletes what is gone")
 }
 
 // limitDeletes withholds every deletion when there are more than the run may
@@ -141,18 +161,23 @@ func (d *draft) limitDeletes() {
 			}
 		}
 	}
-	if deletes <= limit {
+	if deletes > 0 && d.clouded() || deletes <= limit {
 		return
 	}
+	d.withhold()
+	d.refuse(Refusal{
+		Message: fmt.Sprintf("%s would be deleted, more than %d: %s", count(deletes, "gateway or peer", "gateways and peers"), limit, strings.Join(names, ", ")),
+		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant", deletes),
+	})
+}
+
+// withhold leaves everyone as they are who would lose something.
+func (d *draft) withhold() {
 	for _, p := range d.sorted {
 		if p.fate == remove || len(p.lost) > 0 {
 			p.fate = stay
 		}
 	}
-	d.refuse(Refusal{
-		Message: fmt.Sprintf("%s would be deleted, more than %d: %s", count(deletes, "gateway or peer", "gateways and peers"), limit, strings.Join(names, ", ")),
-		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant", deletes),
-	})
 }
 
 func count(n int, one, many string) string {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -43,8 +45,18 @@ func TestPolicy(t *testing.T) {
 		},
 		"a gateway without a manifest that was pruned half": {
 			before:  sites(1),
-			edit:    func(w *world) { drainingSince(w, noon) },
-			notices: []string{"no manifest any more, draining since 2026-03-01T12:00:00Z: 5 resources are left alone (--prune deletes it)"},
+			edit:    func(w *world) { drainingSince(w, noon); w.Estate.Kubernetes.Target = vpn.TargetCluster },
+			notices: []string{"no manifest any more, draining since 2026-03-01T12:00:00Z: 5 resources are left alone (--prune deletes the rest)"},
+		},
+		"a gateway whose pods may still run": {
+			before:  sites(1),
+			edit:    func(w *world) { drainingSince(w, noon.Add(-time.Minute)) },
+			notices: []string{"no manifest any more, draining since 2026-03-01T11:59:00Z: 5 resources are left alone (pods may still run: run apply --prune again after 2026-03-01T12:09:00Z, or --pods-gone)"},
+		},
+		"a gateway whose pods had their time": {
+			before:  sites(1),
+			edit:    func(w *world) { drainingSince(w, noon.Add(-time.Hour)) },
+			notices: []string{"no manifest any more, draining since 2026-03-01T11:00:00Z: 5 resources are left alone (--prune deletes the rest)"},
 		},
 		"and goes with prune": {
 			before: sites(2), after: []site{moved(numbered(1))}, edit: prune,
@@ -66,6 +78,71 @@ func TestPolicy(t *testing.T) {
 		"no manifest at all": {
 			before: sites(1), edit: func(w *world) { prune(w); w.Manifests = 0 },
 			refusals: []string{"no manifest was read (--allow-empty, if the last one was removed on purpose)"},
+		},
+		"no manifest at all, and nothing to prune": {
+			edit:    func(w *world) { prune(w); w.Manifests = 0 },
+			notices: []string{"no manifest was read: nothing is done"},
+		},
+		"no manifest at all, without prune": {
+			before: sites(1), edit: func(w *world) { w.Manifests = 0 },
+			notices: []string{"no manifest was read: nothing is done"},
+		},
+		"a gateway in a file that was not read": {
+			before: sites(2), after: []site{moved(numbered(1))},
+			edit: func(w *world) {
+				prune(w)
+				w.Unread = map[vpn.Owner]string{numbered(2).name(): "gw/b/g.yaml"}
+			},
+			changes: []string{"acme/dc1"},
+			notices: []string{"acme/dc2 stands in gw/b/g.yaml, which was not read: left alone"},
+		},
+		"another kind of the same name in a file that was not read": {
+			before: sites(2), after: sites(1),
+			edit: func(w *world) {
+				prune(w)
+				w.Unread = map[vpn.Owner]string{{Kind: vpn.KindIPsecGateway, Namespace: "acme", Name: "dc2"}: "gw/b/g.yaml"}
+			},
+			changes: []string{"acme/dc2"},
+		},
+		"the peers of a gateway without a manifest stand in a file that was not read": {
+			before: sites(2), after: sites(1),
+			edit: func(w *world) {
+				prune(w)
+				w.UnreadPeers = map[string]string{"acme/dc2/plant1": "gw/b/p.yaml"}
+			},
+			notices: []string{"peer plant1 stands in gw/b/p.yaml, which was not read: left alone"},
+		},
+		"a peer in a file that was not read": {
+			before: []site{two()}, after: []site{moved(two()).with(func(s *site) { delete(s.peers, "plant2") })},
+			edit: func(w *world) {
+				prune(w)
+				w.UnreadPeers = map[string]string{"acme/dc1/plant2": "gw/b/p.yaml"}
+			},
+			notices: []string{"peer plant2 stands in gw/b/p.yaml, which was not read: left alone"},
+		},
+		"an unread gateway does not count": {
+			before: sites(2), after: sites(1),
+			edit: func(w *world) {
+				prune(w)
+				w.Options.MaxDeletes, w.Unread = -1, map[vpn.Owner]string{numbered(2).name(): "gw/b/g.yaml"}
+			},
+			notices: []string{"acme/dc2 stands in gw/b/g.yaml, which was not read: left alone"},
+		},
+		"a file that can't be read withholds what would be deleted": {
+			before: []site{two(), numbered(2), numbered(3)}, after: []site{two().with(func(s *site) { delete(s.peers, "plant2") }), moved(numbered(3))},
+			edit:     func(w *world) { prune(w); w.Obscure = []string{"gw/b.yaml", "gw/a.yaml"} },
+			changes:  []string{"acme/dc3"},
+			refusals: []string{"nothing is deleted: gw/a.yaml, gw/b.yaml could not be read, and incomplete input is no input (mend what can't be read, or move it out of the Estate's folder)"},
+		},
+		"many files that can't be read": {
+			before: sites(2), after: sites(1),
+			edit:     func(w *world) { prune(w); w.Obscure = []string{"7", "6", "5", "4", "3", "2", "1"} },
+			refusals: []string{"nothing is deleted: 1, 2, 3, 4, 5 and 2 more could not be read, and incomplete input is no input (mend what can't be read, or move it out of the Estate's folder)"},
+		},
+		"a file that can't be read harms nothing where nothing would be deleted": {
+			before: sites(1), after: []site{moved(numbered(1))},
+			edit:    func(w *world) { prune(w); w.Obscure = []string{"chart/templates/x.yaml"} },
+			changes: []string{"acme/dc1"},
 		},
 		"no manifest at all, on purpose": {
 			before: sites(1), edit: func(w *world) { prune(w); w.Manifests, w.Options.AllowEmpty = 0, true },
@@ -178,6 +255,84 @@ func TestPolicy(t *testing.T) {
 				if diff != "" {
 					t.Errorf("%s (-want +got):\n%s", what, diff)
 				}
+			}
+		})
+	}
+}
+
+func TestBlocked(t *testing.T) {
+	lost := moved(two()).with(func(s *site) { delete(s.peers, "plant2") })
+	for name, test := range map[string]struct {
+		edit    func(*world)
+		want    string
+		waiting int
+	}{
+		"not pruned": {
+			want:    "peer plant2 has no manifest: nothing of this gateway is changed without --prune",
+			waiting: 3, // rules, configuration and image; not the record of them
+		},
+		"the cloud side alone": {
+			edit:    func(w *world) { w.Options.Only = OnlyCloud },
+			want:    "peer plant2 has no manifest: nothing of this gateway is changed without --prune",
+			waiting: 1,
+		},
+		"pruned": {edit: prune},
+		"in a file that was not read": {
+			edit:    func(w *world) { prune(w); w.UnreadPeers = map[string]string{"acme/dc1/plant2": "gw/p.yaml"} },
+			want:    "peer plant2 stands in gw/p.yaml, which was not read",
+			waiting: 3,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := between([]site{two()}, []site{lost})
+			if test.edit != nil {
+				test.edit(w)
+			}
+			p := Make(w.Input)
+			if o := p.Owners[0]; o.Blocked != test.want || o.Waiting != test.waiting {
+				t.Errorf("blocked %q with %d waiting, want %q with %d", o.Blocked, o.Waiting, test.want, test.waiting)
+			}
+			if (test.want == "") != (len(p.Changes) > 0) {
+				t.Errorf("changes: %v", outline(p))
+			}
+			if want := []string{"plant1", "plant2"}; !slices.Equal(p.Owners[0].Peers, want) {
+				t.Errorf("peers before or after: %v, want %v", p.Owners[0].Peers, want)
+			}
+		})
+	}
+}
+
+func TestSummary(t *testing.T) {
+	for name, test := range map[string]struct {
+		world *world
+		want  Summary
+	}{
+		"the record of what was applied does not count beside what was": {
+			world: between([]site{dc1()}, []site{moved(dc1())}),
+			want:  Summary{Updates: 1, Interrupted: []PeerRef{{dc1().name(), "plant1"}}, Worst: ImpactRestart},
+		},
+		"a record alone counts": {
+			world: func() *world {
+				w := between([]site{dc1()}, []site{dc1()})
+				delete(w.Observed, dc1().id(resource.KindApplied))
+				w.Ledgers[0].Applied = ""
+				return w
+			}(),
+			want: Summary{Creates: 1},
+		},
+		"held until the first may go": {
+			world: func() *world {
+				w := between(sites(2), nil)
+				prune(w)
+				drainingSince(w, noon.Add(-time.Minute))
+				return w
+			}(),
+			want: Summary{Updates: 1, Held: 7, HeldUntil: noon.Add(9 * time.Minute)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Make(test.world.Input).Summary()); diff != "" {
+				t.Errorf("summary (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -30,7 +30,7 @@ func (d *draft) remove(p *party) {
 	if p.refused {
 		return
 	}
-	start, held := d.drain(p)
+	start, until := d.drain(p)
 	for i := range p.extra {
 		have := &p.extra[i]
 		switch {
@@ -40,7 +40,7 @@ func (d *draft) remove(p *party) {
 		case have.FloatingIP != nil && have.FloatingIP.Holder != "":
 			d.notice(p, "floating IP "+have.FloatingIP.Address+" is held by "+have.FloatingIP.Holder+" and left alone", "")
 		default:
-			d.change(p, d.deletion(p, have, held))
+			d.change(p, d.deletion(p, have, until))
 		}
 	}
 	d.explain(p)
@@ -58,28 +58,32 @@ func blocker(have *resource.Resource) (string, bool) {
 	return "", false
 }
 
-// drain tells whether the hold starts with this run, and why the cloud side is
-// held; empty: it is not.
-func (d *draft) drain(p *party) (start bool, held string) {
+// drain tells whether the hold starts with this run, and until when the cloud side
+// is held; zero: it is not.
+func (d *draft) drain(p *party) (start bool, until time.Time) {
 	hold := d.hold()
 	if d.in.Estate.Kubernetes.Target != vpn.TargetDirectory || hold == 0 {
-		return false, ""
+		return false, time.Time{}
 	}
 	switch {
 	case p.files > 0: // pods whose files go in this run can't be gone
-		return true, until(d.moment().Add(hold))
+		return true, d.moment().Add(hold)
 	case d.in.Options.PodsGone:
-		return false, ""
+		return false, time.Time{}
 	case p.draining.IsZero() && (p.applied != "" || p.served && p.ledger != nil):
-		return true, until(d.moment().Add(hold))
+		return true, d.moment().Add(hold)
 	case !p.draining.IsZero() && d.in.Now.Before(p.draining.Add(hold)):
-		return false, until(p.draining.Add(hold))
+		return false, p.draining.Add(hold)
 	}
-	return false, ""
+	return false, time.Time{}
 }
 
-func until(t time.Time) string {
-	return "pods may still run: held until " + t.UTC().Format(time.RFC3339) + ", or --pods-gone"
+// hold keeps a change back until the pods have ended.
+func (c *Change) hold(until time.Time) {
+	if !until.IsZero() {
+		c.Held = "pods may still run: held until " + until.UTC().Format(time.RFC3339) + ", or --pods-gone"
+		c.HeldUntil = until
+	}
 }
 
 // hold is how long the cloud side outlives the files.
@@ -110,7 +114,7 @@ func draining(have *resource.Resource, since time.Time) Change {
 	}
 }
 
-func (d *draft) deletion(p *party, have *resource.Resource, held string) Change {
+func (d *draft) deletion(p *party, have *resource.Resource, until time.Time) Change {
 	c := Change{ID: have.ID, Action: Delete, Before: shown(have), Attributes: attributes(have, nil), Proof: have.Proof}
 	if f := have.FloatingIP; f != nil {
 		by, pinned := d.pinnedBy(f.Address)
@@ -125,7 +129,7 @@ func (d *draft) deletion(p *party, have *resource.Resource, held string) Change 
 		}
 	}
 	if have.ID.Kind.Cloud() {
-		c.Held = held
+		c.hold(until)
 	}
 	if p.running() && p.ends(have.ID.Kind) {
 		c.suffer(everyone(p, ImpactRestart, "all its tunnels end for good"))

@@ -3,17 +3,24 @@ package plan
 import (
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// Summary is a plan in figures. All but Held count pending changes alone.
+// Summary is a plan in figures. All but Held count pending changes alone. The record
+// of what was applied counts only for a gateway where it is the only change.
 type Summary struct {
 	Creates, Updates, Replaces, Adopts, Releases, Deletes int
 
 	Drifted int // pending changes that repair what somebody else moved
 	Held    int // changes that are not done yet
-	Kept    int // foreign parts that stay
+	// HeldUntil is the earliest moment from which one of the held changes may be
+	// done; zero: no clock decides.
+	HeldUntil time.Time
+
+	Kept int // foreign parts that stay
 
 	Opens, Closes int // cells of the reachability table
 
@@ -36,8 +43,16 @@ func (s Summary) Pending() int {
 // Summary counts the plan.
 func (p Plan) Summary() Summary {
 	s := Summary{Kept: len(p.Kept)}
+	beside := map[vpn.Owner]bool{} // who has changes besides the record
 	for i := range p.Changes {
-		s.add(&p.Changes[i])
+		if p.Changes[i].ID.Kind != resource.KindApplied {
+			beside[p.Changes[i].Owner] = true
+		}
+	}
+	for i := range p.Changes {
+		if c := &p.Changes[i]; c.ID.Kind != resource.KindApplied || !beside[c.Owner] {
+			s.add(c)
+		}
 	}
 	for _, a := range p.Access {
 		before, after := a.Before != nil && *a.Before, a.After != nil && *a.After
@@ -51,6 +66,9 @@ func (p Plan) Summary() Summary {
 func (s *Summary) add(c *Change) {
 	if c.Held != "" {
 		s.Held++
+		if !c.HeldUntil.IsZero() && (s.HeldUntil.IsZero() || c.HeldUntil.Before(s.HeldUntil)) {
+			s.HeldUntil = c.HeldUntil
+		}
 		return
 	}
 	switch c.Action {
