@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -12,15 +10,17 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/directory"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/plan"
-	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/view"
 	"github.com/vpnctl/vpnctl/plan/vpn"
-	"github.com/vpnctl/vpnctl/render"
 )
 
 type renderCommand struct {
 	Out               string   `short:"o" required:"" placeholder:"DIR" help:"Write below this folder; only files that vpnctl wrote are ever changed or removed."`
-	SkipUnprovisioned bool     `help:"Leave gateways out that have no cloud side yet, instead of failing."`
+	Gateway           []string `placeholder:"NS/NAME" sep:"none" help:"Only this gateway; repeatable. All manifests are still read."`
+	SkipUnprovisioned bool     `help:"Leave gateways as they are in DIR whose cloud side is not there yet, instead of failing."`
+	Prune             bool     `help:"Remove the files of gateways and peers whose manifest is gone."`
+	MaxDeletes        *int     `placeholder:"N" help:"With --prune: refuse to remove more gateways and peers than this. Default: 10."`
+	AllowEmpty        bool     `help:"With --prune: allow it although no manifest was read at all."`
 	Paths             []string `arg:"" optional:"" help:"Files, folders, or - for standard input. Default: this folder."`
 }
 
@@ -28,13 +28,29 @@ type renderCommand struct {
 func (renderCommand) Help() string {
 	return `Writes what Argo CD or Flux shall sync: every object of every gateway, and a kustomization.yaml for each folder. Addresses come from the cloud side, which is looked at and not changed. The same input gives the same bytes.
 
+What is written, kept and removed is what plan decides for the Kubernetes side: a gateway whose manifest is gone keeps its files, and one that lost a peer stays as it is, until --prune. A gateway that is refused is named, and keeps no other from being written.
+
+Any folder will do, but when gateways are pruned, the cloud side waits for the files to go in the Estate's own spec.kubernetes.directory alone: with another DIR, remove the files there first, let the pods end, and then run apply --prune.
+
 Example:
 
-    vpnctl apply --only cloud gateways/ && vpnctl render --out deploy gateways/`
+    vpnctl apply --only cloud gateways/ && vpnctl render --out deploy gateways/
+
+Exit codes: 0 done, 1 error, or a gateway that could not be written.`
+}
+
+// selection is what of the estate is planned. A folder knows no hold, which is for
+// the cloud side.
+func (c renderCommand) selection() selection {
+	return selection{Gateway: c.Gateway, Only: plan.OnlyKubernetes, Prune: c.Prune, MaxDeletes: c.MaxDeletes, AllowEmpty: c.AllowEmpty,
+		Hold: plan.DefaultHold, PodsGone: true}
 }
 
 func (c renderCommand) Run(g *Globals, s *streams, stop *interrupts) error {
-	j, err := g.manifests(s, c.Paths, selection{Hold: plan.DefaultHold})
+	if err := c.selection().check(); err != nil {
+		return err
+	}
+	j, err := g.manifests(s, c.Paths, c.selection())
 	if err != nil {
 		return err
 	}
@@ -43,120 +59,161 @@ func (c renderCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	defer at.Close()
+	at.drivers = []cloud.Driver{at.cloud, directory.New(c.Out)}
 	result, err := at.plan(stop.ctx, j)
 	if err != nil {
 		return err
 	}
-	missing := unprovisioned(result)
-	if !c.whole(s.stderr, result.Plan.Refusals, missing) {
+	t := tree{result, tidy(c.Out), s}
+	t.notices()
+	whole, writable := t.whole(), t.writable()
+	provisioned := t.provisioned(c.SkipUnprovisioned)
+	if !writable || !provisioned {
 		return errSaid
 	}
-	t := tree{driver: directory.New(c.Out), estate: at.estate}
-	if err := t.write(stop.ctx, provisioned(result, missing)); err != nil {
+	if err := t.write(stop); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.stdout, "%s: %d written, %d removed, %d unchanged\n", view.Plain(tidy(c.Out)), t.written, t.removed, t.same)
-	return err
+	if !whole {
+		return errSaid
+	}
+	return nil
 }
 
-// whole tells whether the tree may be written, and says what is against it.
-func (c renderCommand) whole(w io.Writer, refusals []plan.Refusal, missing map[vpn.Owner]string) bool {
-	for _, r := range refusals {
-		name := ""
-		if !r.Owner.IsZero() {
-			name = r.Owner.Path() + ": "
-		}
-		fmt.Fprintln(w, view.Plain(name+r.Message))
+// tree is a folder, and the plan for it.
+type tree struct {
+	*reconcile.Result
+	name string
+	*streams
+}
+
+// say tells something about an owner, with a hint where there is one.
+func (t tree) say(o vpn.Owner, message, hint string) {
+	if !o.IsZero() {
+		message = o.Path() + ": " + message
 	}
+	fmt.Fprintln(t.stderr, view.Plain(message))
+	if hint != "" {
+		fmt.Fprintln(t.stderr, "    hint: "+view.Plain(hint))
+	}
+}
+
+// notices says what is left alone, and what was seen. How many changes the cloud
+// side has is for plan to say.
+func (t tree) notices() {
+	for _, n := range t.Plan.Notices {
+		if !n.Owner.IsZero() || slices.Contains(t.Seen.Notices, n) {
+			t.say(n.Owner, n.Message, n.Hint)
+		}
+	}
+}
+
+// whole tells whether every gateway can be in the tree, and says which can't.
+func (t tree) whole() bool {
+	for _, r := range t.Plan.Refusals {
+		t.say(r.Owner, r.Message, r.Hint)
+	}
+	left := t.leftOut()
+	for _, o := range left {
+		t.say(o, "nothing of it stands in "+t.name+", and it is not written as it is: a sync would end its pod", "bring the manifests back, or use --prune")
+	}
+	return len(t.Plan.Refusals)+len(left) == 0
+}
+
+// leftOut are the gateways that have a manifest and are left as they are, though
+// nothing of them is in the tree.
+func (t tree) leftOut() []vpn.Owner {
+	there := map[vpn.Owner]bool{}
+	for _, r := range t.Seen.Graph {
+		if o, ok := vpn.ParseOwner(r.Owner); ok && r.Object != nil {
+			there[o] = true
+		}
+	}
+	for _, c := range t.Plan.Changes {
+		there[c.Owner] = true
+	}
+	for _, r := range t.Plan.Refusals {
+		there[r.Owner] = true
+	}
+	var left []vpn.Owner
+	for _, o := range t.Plan.Owners {
+		if !o.Gone && !o.Excluded && !there[o.Owner] {
+			left = append(left, o.Owner)
+		}
+	}
+	return left
+}
+
+// writable tells whether nothing is against the estate as a whole.
+func (t tree) writable() bool {
+	return !slices.ContainsFunc(t.Plan.Refusals, func(r plan.Refusal) bool { return r.Owner.IsZero() })
+}
+
+// provisioned tells whether all that is to be written can be, and says what can't.
+// What is skipped is held.
+func (t tree) provisioned(skip bool) bool {
+	missing := t.unprovisioned()
 	for _, o := range slices.SortedFunc(maps.Keys(missing), vpn.Owner.Compare) {
-		fmt.Fprintf(w, "%s: %s\n", view.Plain(o.Path()), view.Plain(missing[o]))
+		t.say(o, missing[o], "")
 	}
-	if len(missing) > 0 && !c.SkipUnprovisioned {
-		fmt.Fprintln(w, "    hint: vpnctl apply --only cloud, or leave such gateways out with --skip-unprovisioned")
+	if len(missing) > 0 && !skip {
+		fmt.Fprintln(t.stderr, "    hint: vpnctl apply --only cloud, or leave such gateways as they are with --skip-unprovisioned")
+		return false
 	}
-	return len(refusals) == 0 && (len(missing) == 0 || c.SkipUnprovisioned)
-}
-
-// unprovisioned says which gateways can't be written yet, and why: something
-// that only the cloud knows is missing, or an allocation is not on the ledger,
-// where it would be safe.
-func unprovisioned(r *reconcile.Result) map[vpn.Owner]string {
-	missing := map[vpn.Owner]string{}
-	for _, c := range r.Plan.Pending() {
-		if c.After != nil && c.After.SecurityGroup != nil && (c.Before == nil || !slices.Equal(c.Before.SecurityGroup.Ledger, c.After.SecurityGroup.Ledger)) {
-			missing[c.Owner] = "its allocations are not on the ledger yet"
+	for i, c := range t.Plan.Changes {
+		if why := missing[c.Owner]; why != "" && c.Held == "" {
+			t.Plan.Changes[i].Held = why
 		}
 	}
-	for _, id := range r.Desired.IDs() {
-		x := r.Desired[id]
-		if x.Object == nil || len(x.Object.Unknown) == 0 {
+	return true
+}
+
+// unprovisioned says which gateways can't be written yet, and why: the plan holds
+// what waits for the cloud side, or something that only the cloud knows is missing.
+func (t tree) unprovisioned() map[vpn.Owner]string {
+	missing, facts := map[vpn.Owner]string{}, map[vpn.Owner][]string{}
+	for _, c := range t.Plan.Changes {
+		if c.Owner.IsZero() {
 			continue
 		}
-		if o, ok := vpn.ParseOwner(x.Owner); ok {
-			missing[o] = "not known before the cloud side is there: " + strings.Join(x.Object.Unknown, ", ")
+		if c.Held != "" && missing[c.Owner] == "" {
+			missing[c.Owner] = "its cloud side comes first: " + strings.TrimSuffix(c.Held, ", which --only kubernetes leaves out")
+		}
+		if c.After != nil && c.After.Object != nil {
+			facts[c.Owner] = append(facts[c.Owner], c.After.Object.Unknown...)
+		}
+	}
+	for o, names := range facts {
+		if len(names) > 0 {
+			slices.Sort(names)
+			missing[o] = "not known before the cloud side is there: " + strings.Join(slices.Compact(names), ", ")
 		}
 	}
 	return missing
 }
 
-// provisioned is the tree of all gateways that can be written.
-func provisioned(r *reconcile.Result, missing map[vpn.Owner]string) resource.Graph {
-	graph := resource.Graph{}
-	var standing []vpn.Owner
-	for o := range r.Inputs {
-		if missing[o] == "" {
-			standing = append(standing, o)
+// write carries the plan out and says how much there was to do.
+func (t tree) write(stop *interrupts) error {
+	report := t.Apply(stop.ctx, cloud.Execution{})
+	var written, removed, same int
+	for _, r := range t.Seen.Graph {
+		if r.Object != nil {
+			same++
 		}
 	}
-	for _, x := range r.Desired {
-		if o, ok := vpn.ParseOwner(x.Owner); ok && x.Object != nil && missing[o] == "" {
-			graph.Add(x)
+	for _, o := range report.With(cloud.Done) {
+		switch {
+		case o.Change.Action == plan.Delete:
+			removed, same = removed+1, same-1
+		case o.Change.Before != nil:
+			written, same = written+1, same-1
+		default:
+			written++
 		}
 	}
-	graph.Add(render.Index(r.Plan.Estate, standing)...)
-	return graph
-}
-
-// tree is a folder that is brought to a desired state.
-type tree struct {
-	driver                 cloud.Driver
-	estate                 vpn.Estate
-	written, removed, same int
-}
-
-func (t *tree) write(ctx context.Context, desired resource.Graph) error {
-	seen, err := t.driver.Observe(ctx, t.estate, cloud.Scope{})
-	if err != nil {
+	if err := report.Err(); err != nil {
 		return err
 	}
-	for _, id := range desired.IDs() {
-		want, have := desired[id], seen.Graph[id]
-		c := plan.Change{ID: id, Action: plan.Create, After: &want}
-		if have.Object != nil {
-			c.Action, c.Before = plan.Update, &have
-		}
-		if have.Object != nil && have.Object.Content == want.Object.Content && have.Object.Path == want.Object.Path {
-			t.same++
-		} else if err := t.apply(ctx, c, &t.written); err != nil {
-			return err
-		}
-	}
-	for _, id := range seen.Graph.IDs() {
-		have := seen.Graph[id]
-		if _, wanted := desired[id]; wanted {
-			continue
-		}
-		if err := t.apply(ctx, plan.Change{ID: id, Action: plan.Delete, Before: &have, Proof: have.Proof}, &t.removed); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *tree) apply(ctx context.Context, c plan.Change, done *int) error {
-	if _, err := t.driver.Apply(ctx, c); err != nil {
-		return err
-	}
-	*done++
-	return nil
+	_, err := fmt.Fprintf(t.stdout, "%s: %d written, %d removed, %d unchanged\n", view.Plain(t.name), written, removed, same)
+	return err
 }
