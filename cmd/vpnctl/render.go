@@ -30,7 +30,7 @@ func (renderCommand) Help() string {
 
 What is written, kept and removed is what plan decides for the Kubernetes side: a gateway whose manifest is gone keeps its files, and one that lost a peer stays as it is, until --prune. A gateway that is refused is named, and keeps no other from being written.
 
-Any folder will do, but when gateways are pruned, the cloud side waits for the files to go in the Estate's own spec.kubernetes.directory alone: with another DIR, remove the files there first, let the pods end, and then run apply --prune.
+Any folder will do. But the cloud side of a pruned gateway waits only for files that apply removes from the Estate's own spec.kubernetes.directory: where render --prune removes them, or they lie in another folder, let the pods end before apply --prune.
 
 Example:
 
