@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -98,6 +99,7 @@ func (c check) has(field string) bool {
 // unreadable reports what the decoder found, and remembers where.
 func (c check) unreadable(problems []decode.Problem) {
 	for _, p := range problems {
+		p.Hint = cmp.Or(c.meant(p), p.Hint)
 		d := Diagnostic{
 			File: c.file, Line: p.Line, Column: p.Column, Document: c.document,
 			Object: c.String(), Field: p.Field, Message: p.Message, Hint: p.Hint, Severity: Error,

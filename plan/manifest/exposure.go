@@ -77,7 +77,13 @@ func (c check) target(field string, w vpnv1alpha1.Target, reverse bool) vpn.Targ
 		c.fail(field, refuse("neither host nor address is set; exactly one must be"))
 	}
 	t.Host = read(c, field+".host", w.Host, host)
-	t.Address = read(c, field+".address", w.Address, address)
+	t.Address = read(c, field+".address", w.Address, func(s string) (netip.Addr, *refusal) {
+		a, no := address(s)
+		if _, noHost := host(s); no != nil && noHost == nil && !reverse {
+			no.with("write it as host")
+		}
+		return a, no
+	})
 	t.Ports = c.ports(field, w)
 	switch protocol := read(c, field+".protocol", w.Protocol, one(string(vpnv1alpha1.TCP), string(vpnv1alpha1.UDP))); {
 	case len(w.Ports)+len(w.PortRanges) > 0:

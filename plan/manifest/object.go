@@ -213,6 +213,9 @@ func (c check) metadata() bool {
 	c.scope()
 	_, no := label(c.name)
 	if no != nil {
+		if plain := strings.ReplaceAll(c.name, ".", "-"); plain != c.name && patterns.label.MatchString(plain) {
+			no.with("Kubernetes allows dots here, but the name becomes that of a connection: %s?", plain)
+		}
 		c.fail("metadata.name", no)
 		return false
 	}

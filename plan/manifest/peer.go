@@ -63,6 +63,7 @@ func vpnPeer(c check, w vpnv1alpha1.VPNPeer) *party {
 
 // ipsec reads what a VPNPeer and a tunnel have in common.
 func (p *party) ipsec(peer vpnv1alpha1.PeerEndpoint, subnets []vpnv1alpha1.CIDR, esp vpnv1alpha1.ESP, mode vpnv1alpha1.Mode) {
+	p.connection()
 	p.model.Address = read(p.check, p.block+".peer.address", peer.Address, address)
 	p.model.ID = read(p.check, p.block+".peer.id", peer.ID, identity)
 	p.subnets(p.block+".remoteSubnets", subnets)
@@ -72,6 +73,19 @@ func (p *party) ipsec(peer vpnv1alpha1.PeerEndpoint, subnets []vpnv1alpha1.CIDR,
 	case string(vpnv1alpha1.Routed):
 		p.fail(p.block+".mode", refuse("routed is not supported").with("use snat, and reverse exposures for the way from our side"))
 	}
+}
+
+// connection refuses the one DNS label that can't be a section of swanctl.conf,
+// where it means another file.
+func (p *party) connection() {
+	if p.model.Name != "include" {
+		return
+	}
+	field := "metadata.name"
+	if p.base != "spec" {
+		field = p.base + ".name"
+	}
+	p.fail(field, refuse("%s can't be the name of a connection", quoted(p.model.Name)).with("choose another"))
 }
 
 // wireGuard reads a site or a road warrior: without subnets it is the latter.

@@ -32,6 +32,7 @@ func (r *relations) check() {
 		g.identities()
 		g.siteOverlaps()
 		g.grantsExist()
+		g.nobody()
 		r.reverseTargets(g)
 		r.sources(g)
 		r.reserved(g)

@@ -99,6 +99,9 @@ func (w *walk) structure(v *Value, to reflect.Value, path string) {
 	}
 }
 
+// NoSuchField is the message of a problem about a field that isn't known.
+const NoSuchField = "there is no such field"
+
 func (w *walk) unknown(f *Field, fields []field, path string) {
 	names := make([]string, len(fields))
 	for i := range fields {
@@ -109,7 +112,7 @@ func (w *walk) unknown(f *Field, fields []field, path string) {
 		hint = near + "?"
 	}
 	at := &Value{Line: f.Line, Column: f.Column}
-	w.add(at, join(path, f.Name), "there is no such field", hint)
+	w.add(at, join(path, f.Name), NoSuchField, hint)
 }
 
 // required reports a field that is missing or holds nothing.
