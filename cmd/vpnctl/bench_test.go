@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -203,7 +205,7 @@ func (u *spending) add(r ran) {
 		u.calls, _ = strconv.Atoi(m[1])
 	}
 	if r, ok := r.state.SysUsage().(*syscall.Rusage); ok && runtime.GOOS == "linux" {
-		u.peak = max(u.peak, r.Maxrss<<10)
+		u.peak = max(u.peak, int64(r.Maxrss)<<10)
 	}
 }
 
