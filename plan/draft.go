@@ -93,6 +93,7 @@ func newDraft(in Input) *draft {
 		return cmp.Or(a.owner.Compare(b.owner), cmp.Compare(a.text, b.text))
 	})
 	d.lines()
+	d.plan.Survey = d.relevant()
 	for _, r := range in.Refusals {
 		d.refuse(r)
 	}

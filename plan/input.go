@@ -33,10 +33,14 @@ type Input struct {
 	Now       time.Time
 	Manifests int // how many manifests were read
 
-	// What stands below the Estate's folder and was not read: it is not gone.
-	Unread      map[vpn.Owner]string // gateway → file
-	UnreadPeers map[string]string    // namespace/gateway/peer → file
-	Obscure     []string             // files of which nobody can tell what stands in them
+	Survey
+}
+
+// Survey is what stands below the Estate's folder and was not read: it is not gone.
+type Survey struct {
+	Unread      map[vpn.Owner]string `json:"unread,omitempty"`      // gateway → file
+	UnreadPeers map[string]string    `json:"unreadPeers,omitempty"` // namespace/gateway/peer → file
+	Obscure     []string             `json:"obscure,omitempty"`     // files of which nobody can tell what stands in them
 }
 
 // Verdict is what a content change does.

@@ -23,8 +23,9 @@ type Plan struct {
 	Access   []Access  `json:"access,omitempty"`   // every peer × exposure whose reachability is known
 
 	Options Options     `json:"options"`
-	Cloud   string      `json:"cloud,omitempty"` // saved plans: which cloud they were made against
-	Input   *vpn.Estate `json:"input,omitempty"` // saved plans: the normalised estate they were made from
+	Survey  *Survey     `json:"survey,omitempty"` // what of it the plan depends on; nil: nothing
+	Cloud   string      `json:"cloud,omitempty"`  // saved plans: which cloud they were made against
+	Input   *vpn.Estate `json:"input,omitempty"`  // saved plans: the normalised estate they were made from
 }
 
 // Options are what the user chose and the plan depends on.

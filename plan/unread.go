@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // spare leaves those alone whose manifest was not found, but stands in a file that
@@ -32,6 +33,30 @@ func (d *draft) unread(p *party) string {
 		}
 	}
 	return ""
+}
+
+// relevant is what of the survey concerns somebody who is there, for planning from a
+// saved plan again.
+func (d *draft) relevant() *Survey {
+	s := Survey{Unread: map[vpn.Owner]string{}, UnreadPeers: map[string]string{}}
+	for _, p := range d.sorted {
+		if file, ok := d.in.Unread[p.owner]; ok && p.gateway == nil {
+			s.Unread[p.owner] = file
+		}
+		for _, peer := range d.missing(p) {
+			key := p.owner.Path() + "/" + peer
+			if file, ok := d.in.UnreadPeers[key]; ok {
+				s.UnreadPeers[key] = file
+			}
+		}
+	}
+	if d.in.Options.Prune {
+		s.Obscure = slices.Sorted(slices.Values(d.in.Obscure))
+	}
+	if len(s.Unread)+len(s.UnreadPeers)+len(s.Obscure) == 0 {
+		return nil
+	}
+	return &s
 }
 
 // missing are the peers on the ledger that no manifest names, sorted.

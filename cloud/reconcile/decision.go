@@ -50,6 +50,7 @@ func (d *decision) result() *Result {
 		Options:   d.Options,
 		Now:       d.Now,
 		Manifests: d.Manifests,
+		Survey:    d.Survey,
 	})
 	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers}
 }
@@ -101,7 +102,7 @@ func (d *decision) leaving(p cloud.Pin) bool {
 	o, _ := vpn.ParseOwner(p.Owner)
 	holder, stays := d.Estate.Gateway(o.Path())
 	if !stays || holder.Owner != o {
-		return d.Options.Prune
+		return d.Options.Prune && d.Unread[o] == ""
 	}
 	return holder.FloatingIP.IsValid() && holder.FloatingIP != p.Address
 }
@@ -170,7 +171,7 @@ func (d *decision) released() []vpn.Owner {
 	}
 	var gone []vpn.Owner
 	for _, l := range d.seen.Ledgers {
-		if !written[l.Owner] {
+		if !written[l.Owner] && d.Unread[l.Owner] == "" {
 			gone = append(gone, l.Owner)
 		}
 	}

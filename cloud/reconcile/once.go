@@ -20,6 +20,8 @@ type Input struct {
 	Drivers   []cloud.Driver
 	Options   plan.Options
 	Now       time.Time
+
+	plan.Survey // what was not read: whoever stands there is not gone
 }
 
 // Result is a plan and all that carrying it out needs.
