@@ -17,9 +17,10 @@ type job struct {
 	estate    vpn.Estate
 	manifests int
 	options   plan.Options
-	base      string     // relative folders of the estate count from here
-	saved     *plan.Plan // nil: made from manifests
-	file      string     // of the saved plan
+	survey    plan.Survey // what stands beside the manifests that were read
+	base      string      // relative folders of the estate count from here
+	saved     *plan.Plan  // nil: made from manifests
+	file      string      // of the saved plan
 }
 
 // job reads what the paths name.
@@ -36,7 +37,8 @@ func (g *Globals) manifests(s *streams, paths []string, f selection) (*job, erro
 	if err != nil {
 		return nil, err
 	}
-	return &job{estate: loaded.Estate, manifests: written(loaded.Estate), options: f.options(), base: loaded.Root}, nil
+	return &job{estate: loaded.Estate, manifests: written(loaded.Estate), options: f.options(), base: loaded.Root,
+		survey: plan.Survey{Unread: loaded.Unread, UnreadPeers: loaded.UnreadPeers, Obscure: loaded.Obscure}}, nil
 }
 
 func (g *Globals) savedJob(saved *plan.Plan, paths []string, f selection, err error) (*job, error) {
@@ -52,8 +54,12 @@ func (g *Globals) savedJob(saved *plan.Plan, paths []string, f selection, err er
 	if file == "" {
 		file = nearest("vpnctl.yaml")
 	}
-	return &job{estate: *saved.Input, options: saved.Options, base: filepath.Dir(file), saved: saved, file: paths[0],
-		manifests: written(*saved.Input)}, nil
+	j := &job{estate: *saved.Input, options: saved.Options, base: filepath.Dir(file), saved: saved, file: paths[0],
+		manifests: written(*saved.Input)}
+	if saved.Survey != nil {
+		j.survey = *saved.Survey
+	}
+	return j, nil
 }
 
 // written counts the manifests that an estate was read from.

@@ -16,10 +16,12 @@ func (g *Globals) reading(s *streams) manifest.Options {
 	return manifest.Options{EstateFile: g.Estate, Stdin: s.stdin}
 }
 
-// load reads manifests. Diagnostics go to stderr; with an error among them
+// load reads manifests, and looks for those that stand beside them. Diagnostics go to stderr; with an error among them
 // nothing else is done.
 func (g *Globals) load(s *streams, paths []string) (*manifest.Loaded, error) {
-	loaded, found := manifest.Load(paths, g.reading(s))
+	o := g.reading(s)
+	o.Survey = true
+	loaded, found := manifest.Load(paths, o)
 	if err := writeDiagnostics(s.stderr, g.told(loaded, found)); err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job) (pla
 
 func (at *site) plan(ctx context.Context, j *job) (*reconcile.Result, error) {
 	return reconcile.Plan(ctx, reconcile.Input{Estate: at.estate, Manifests: j.manifests, Drivers: at.drivers,
-		Options: j.options, Now: time.Now().UTC().Truncate(time.Second)})
+		Survey: j.survey, Options: j.options, Now: time.Now().UTC().Truncate(time.Second)})
 }
 
 // save writes a plan with the estate it was made from.
