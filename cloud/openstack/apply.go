@@ -145,18 +145,17 @@ func create[T any](ctx context.Context, d *Driver, look func() (T, bool, error),
 
 // lookAlikes are the project's objects that have the owner's name and
 // description, or for a floating IP, which has no name, the description.
-func lookAlikes[T any](ctx context.Context, v verb, path string) ([]T, error) {
-	q := map[string][]string{"project_id": {v.project}, "description": {v.description()}}
+func lookAlikes[T placed](ctx context.Context, v verb, path string) ([]T, error) {
+	q := map[string][]string{"description": {v.description()}}
 	if path != "floatingips" {
 		q["name"] = []string{v.name()}
 	}
-	return list[T](ctx, v.Driver, path, q)
+	return listOwn[T](ctx, v.Driver, path, q)
 }
 
 // byTags are the objects of the owner that carry our tags.
-func byTags[T any](ctx context.Context, v verb, path string) ([]T, error) {
-	q := map[string][]string{"project_id": {v.project}, "tags": v.tags()}
-	return list[T](ctx, v.Driver, path, q)
+func byTags[T placed](ctx context.Context, v verb, path string) ([]T, error) {
+	return listOwn[T](ctx, v.Driver, path, map[string][]string{"tags": v.tags()})
 }
 
 // lostTags is the error for an object in use that another hand took the tags

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +60,21 @@ func list[T any](ctx context.Context, d *Driver, path string, query url.Values) 
 		return nil, fmt.Errorf("listing %s: %w", path, err)
 	}
 	return items, nil
+}
+
+// listOwn lists what stands in our project. The answer is looked at again: whoever
+// sees other projects' objects must not take them for ours.
+func listOwn[T placed](ctx context.Context, d *Driver, path string, query url.Values) ([]T, error) {
+	q := url.Values{"project_id": {d.project}}
+	for k, v := range query {
+		q[k] = v
+	}
+	all, err := list[T](ctx, d, path, q)
+	return own(d, all), err
+}
+
+func own[T placed](d *Driver, all []T) []T {
+	return slices.DeleteFunc(all, func(x T) bool { return x.in() != d.project })
 }
 
 var errMarkerGone = errors.New("the list changed while it was read")

@@ -114,6 +114,25 @@ func TestConflictsAreNamed(t *testing.T) {
 			func(h hand, o *cloud.Observation) {
 				h.retag(groupsPath, o.Graph[idOf(group, owner("dc1"))].Ref, state.Tags("other", owner("dc1"))...)
 			}, group, plan.Update, "tags"},
+		"a group that another hand retagged, to be deleted": {
+			func(h hand, o *cloud.Observation) {
+				h.retag(groupsPath, o.Graph[idOf(group, owner("dc1"))].Ref, state.Tags("prod", owner("dc2"))...)
+			}, group, plan.Delete, "does not carry the tags of VPNGateway/acme/dc1"},
+		"a port that another hand retagged": {
+			func(h hand, o *cloud.Observation) {
+				h.retag(portsPath, o.Graph[idOf(port, owner("dc1"))].Ref, state.Tags("other", owner("dc1"))...)
+			}, port, plan.Update, "does not carry the tags of VPNGateway/acme/dc1"},
+		"a port that another hand retagged, to be deleted": {
+			func(h hand, o *cloud.Observation) {
+				h.retag(portsPath, o.Graph[idOf(port, owner("dc1"))].Ref, state.Tags("other", owner("dc1"))...)
+			}, port, plan.Delete, "does not carry the tags of VPNGateway/acme/dc1"},
+		"a port that lost its tags, to be deleted": {
+			func(h hand, o *cloud.Observation) { h.retag(portsPath, o.Graph[idOf(port, owner("dc1"))].Ref) },
+			port, plan.Delete, "does not carry the tags of VPNGateway/acme/dc1"},
+		"an address that another hand retagged, to be deleted": {
+			func(h hand, o *cloud.Observation) {
+				h.retag(floatsPath, o.Graph[idOf(float, owner("dc1"))].Ref, state.Tags("prod", owner("dc2"))...)
+			}, float, plan.Delete, "does not carry the tags of VPNGateway/acme/dc1"},
 		"a port that is gone": {
 			func(h hand, o *cloud.Observation) {
 				h.do(http.MethodDelete, portsPath+"/"+o.Graph[idOf(port, owner("dc1"))].Ref, nil)

@@ -21,7 +21,6 @@ const manyPins = 100
 // view is everything that was read, before it is judged.
 type view struct {
 	scene
-	project  string
 	manifest vpn.Estate
 
 	groups  []ledgered   // every estate's
@@ -55,7 +54,7 @@ type cutOff struct {
 // addresses. It costs seven to twelve calls of one page each, whatever the size
 // of the estate.
 func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*cloud.Observation, error) {
-	v := &view{project: d.project, manifest: e}
+	v := &view{manifest: e}
 	if err := together(ctx, d.lists(v, s)...); err != nil {
 		return nil, err
 	}
@@ -80,15 +79,15 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*clo
 
 // lists are the calls that depend on no other.
 func (d *Driver) lists(v *view, s cloud.Scope) []func(context.Context) error {
-	managed := d.managed()
+	managed := managed()
 	all := []func(context.Context) error{
 		func(ctx context.Context) (err error) { v.groups, err = d.ledgers(ctx); return err },
 		func(ctx context.Context) (err error) {
-			v.ports, err = list[port](ctx, d, portsPath, managed)
+			v.ports, err = listOwn[port](ctx, d, portsPath, managed)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			v.floats, err = list[floatingIP](ctx, d, floatsPath, managed)
+			v.floats, err = listOwn[floatingIP](ctx, d, floatsPath, managed)
 			return err
 		},
 		func(ctx context.Context) (err error) { v.routers, err = d.routers(ctx); return err },
@@ -98,46 +97,42 @@ func (d *Driver) lists(v *view, s cloud.Scope) []func(context.Context) error {
 	if !s.Leftovers {
 		return all
 	}
-	loose := url.Values{"project_id": {d.project}, "not-tags": {state.ManagedTag}}
+	loose := url.Values{"not-tags": {state.ManagedTag}}
 	return append(all,
 		func(ctx context.Context) (err error) {
-			v.loose.groups, err = list[group](ctx, d, groupsPath, loose)
+			v.loose.groups, err = listOwn[group](ctx, d, groupsPath, loose)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			v.loose.ports, err = list[port](ctx, d, portsPath, loose)
+			v.loose.ports, err = listOwn[port](ctx, d, portsPath, loose)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			v.loose.floats, err = list[floatingIP](ctx, d, floatsPath, loose)
+			v.loose.floats, err = listOwn[floatingIP](ctx, d, floatsPath, loose)
 			return err
 		},
 	)
 }
 
-// keepOurs drops what is not this project's or does not carry the managed tag,
-// whatever the lists answered: others can tag what they see.
+// keepOurs drops what does not carry the managed tag, whatever the lists answered,
+// and of what lacks it all that is not described as this estate's.
 func (v *view) keepOurs() {
-	managed := func(project string, tags []string) bool {
-		return project == v.project && slices.Contains(tags, state.ManagedTag)
-	}
 	v.used = map[string]bool{}
 	for _, p := range slices.Concat(v.ports, v.loose.ports) {
 		for _, g := range p.Groups {
 			v.used[g] = true
 		}
 	}
-	v.ports = slices.DeleteFunc(v.ports, func(p port) bool { return !managed(p.Project, p.Tags) })
-	v.floats = slices.DeleteFunc(v.floats, func(f floatingIP) bool { return !managed(f.Project, f.Tags) })
-	v.pinned = slices.DeleteFunc(v.pinned, func(f floatingIP) bool { return f.Project != v.project })
-	v.routers = slices.DeleteFunc(v.routers, func(r router) bool { return r.Project != v.project })
-	stranger := func(project, description string, tags []string) bool {
+	managed := func(tags []string) bool { return slices.Contains(tags, state.ManagedTag) }
+	v.ports = slices.DeleteFunc(v.ports, func(p port) bool { return !managed(p.Tags) })
+	v.floats = slices.DeleteFunc(v.floats, func(f floatingIP) bool { return !managed(f.Tags) })
+	stranger := func(description string, tags []string) bool {
 		estate, _, named := state.ReadDescription(description)
-		return project != v.project || !named || estate != v.manifest.Name || slices.Contains(tags, state.ManagedTag)
+		return !named || estate != v.manifest.Name || managed(tags)
 	}
-	v.loose.groups = slices.DeleteFunc(v.loose.groups, func(g group) bool { return stranger(g.Project, g.Description, g.Tags) })
-	v.loose.ports = slices.DeleteFunc(v.loose.ports, func(p port) bool { return stranger(p.Project, p.Description, p.Tags) })
-	v.loose.floats = slices.DeleteFunc(v.loose.floats, func(f floatingIP) bool { return stranger(f.Project, f.Description, f.Tags) })
+	v.loose.groups = slices.DeleteFunc(v.loose.groups, func(g group) bool { return stranger(g.Description, g.Tags) })
+	v.loose.ports = slices.DeleteFunc(v.loose.ports, func(p port) bool { return stranger(p.Description, p.Tags) })
+	v.loose.floats = slices.DeleteFunc(v.loose.floats, func(f floatingIP) bool { return stranger(f.Description, f.Tags) })
 }
 
 func (d *Driver) pinnedByManifest(ctx context.Context, e vpn.Estate) ([]floatingIP, error) {
@@ -152,11 +147,11 @@ func (d *Driver) pinnedByManifest(ctx context.Context, e vpn.Estate) ([]floating
 
 // floatsWith lists the project's floating IPs that have one of the values.
 func (d *Driver) floatsWith(ctx context.Context, attribute string, values []string, of func(floatingIP) string) ([]floatingIP, error) {
-	own := url.Values{"project_id": {d.project}}
 	if len(values) <= manyPins {
-		return listAny[floatingIP](ctx, d, floatsPath, attribute, values, own)
+		some, err := listAny[floatingIP](ctx, d, floatsPath, attribute, values, url.Values{"project_id": {d.project}})
+		return own(d, some), err
 	}
-	all, err := list[floatingIP](ctx, d, floatsPath, own)
+	all, err := listOwn[floatingIP](ctx, d, floatsPath, nil)
 	wanted := make(map[string]bool, len(values))
 	for _, v := range values {
 		wanted[v] = true
@@ -240,21 +235,19 @@ func (d *Driver) pinHolders(ctx context.Context, v *view) error {
 	return err
 }
 
-// managed is the query for what vpnctl made in the project.
-func (d *Driver) managed() url.Values {
-	return url.Values{"project_id": {d.project}, "tags": {state.ManagedTag}}
-}
+// managed is the query for what vpnctl made.
+func managed() url.Values { return url.Values{"tags": {state.ManagedTag}} }
 
 // ledgers lists the groups of every estate in the project.
 func (d *Driver) ledgers(ctx context.Context) ([]ledgered, error) {
-	groups, err := list[group](ctx, d, groupsPath, d.managed())
+	groups, err := listOwn[group](ctx, d, groupsPath, managed())
 	if err != nil {
 		return nil, err
 	}
 	all := make([]ledgered, 0, len(groups))
 	for _, g := range groups {
 		l, ours, err := state.ReadLedger(g.Tags)
-		if ours && g.Project == d.project {
+		if ours {
 			l.Ref, l.Created = g.ID, g.Created.Time
 			all = append(all, ledgered{g, l, err})
 		}

@@ -24,8 +24,7 @@ func (v verb) usePinned(ctx context.Context) (resource.GatewayFacts, error) {
 
 func (v verb) pinnedByAddress(ctx context.Context) (floatingIP, error) {
 	address := v.After.FloatingIP.Address
-	all, err := list[floatingIP](ctx, v.Driver, floatsPath,
-		url.Values{"project_id": {v.project}, "floating_ip_address": {address}})
+	all, err := listOwn[floatingIP](ctx, v.Driver, floatsPath, url.Values{"floating_ip_address": {address}})
 	if err != nil {
 		return floatingIP{}, err
 	}

@@ -71,8 +71,9 @@ func (d *Driver) here() (scene, error) {
 	return *d.scene, nil
 }
 
+// routers lists the project's.
 func (d *Driver) routers(ctx context.Context) ([]router, error) {
-	return list[router](ctx, d, "routers", url.Values{"project_id": {d.project}})
+	return listOwn[router](ctx, d, routersPath, nil)
 }
 
 // ownRouter resolves the estate's router.

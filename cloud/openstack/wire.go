@@ -88,6 +88,14 @@ type (
 	}
 )
 
+// placed is an object that stands in a project.
+type placed interface{ in() string }
+
+func (g group) in() string      { return g.Project }
+func (p port) in() string       { return p.Project }
+func (f floatingIP) in() string { return f.Project }
+func (r router) in() string     { return r.Project }
+
 func text(s *string) string {
 	if s == nil {
 		return ""
