@@ -65,6 +65,15 @@ func TestPatternsAreTheConstants(t *testing.T) {
 	}
 }
 
+func TestWideIdentityIsTheConstant(t *testing.T) {
+	want := fmt.Sprintf("!self.matches('%s')", vpnv1alpha1.WideIdentityPattern)
+	for file, path := range map[string]string{peers: "spec.ipsec.peer.id", oldGateways: "spec.tunnels[].peer.id"} {
+		if rules := at(t, file, path).XValidations; len(rules) != 1 || rules[0].Rule != want {
+			t.Errorf("%s: %s: rules %v, want %q", file, path, rules, want)
+		}
+	}
+}
+
 func TestProposalsAreTheApprovedOnes(t *testing.T) {
 	for _, c := range []struct{ file, path string }{
 		{gateways, "spec.ipsec.ike.proposals[]"},

@@ -14,10 +14,11 @@ import (
 )
 
 // patterns are those of the wire format, compiled.
-var patterns = struct{ label, lifetime, identity, host, secretName, secretKey, octets *regexp.Regexp }{
+var patterns = struct{ label, lifetime, identity, wide, host, secretName, secretKey, octets *regexp.Regexp }{
 	label:      regexp.MustCompile(vpnv1alpha1.LabelPattern),
 	lifetime:   regexp.MustCompile(vpnv1alpha1.LifetimePattern),
 	identity:   regexp.MustCompile(vpnv1alpha1.IdentityPattern),
+	wide:       regexp.MustCompile(vpnv1alpha1.WideIdentityPattern),
 	host:       regexp.MustCompile(vpnv1alpha1.HostPattern),
 	secretName: regexp.MustCompile(vpnv1alpha1.SecretNamePattern),
 	secretKey:  regexp.MustCompile(vpnv1alpha1.SecretKeyPattern),
@@ -115,10 +116,15 @@ func lifetime(s string) (time.Duration, *refusal) {
 	return time.Duration(n) * unit, nil
 }
 
-// identity is an IKE identity that can't break out of its line.
+// identity is an IKE identity that can't break out of its line, and that charon
+// takes for one peer's.
 func identity(s string) (string, *refusal) {
-	if !patterns.identity.MatchString(s) || len(s) > 253 {
+	switch {
+	case !patterns.identity.MatchString(s) || len(s) > 253:
 		return "", refuse("%s is not an identity", quoted(s)).with("letters, digits and .@:_- without white space, at most 253")
+	case patterns.wide.MatchString(s):
+		return "", refuse("%s is not the identity of one peer: strongSwan reads it as any, a range or a network", quoted(s)).
+			with("the name or the address that the peer presents")
 	}
 	return s, nil
 }

@@ -35,6 +35,15 @@ func TestWriterRefuses(t *testing.T) {
 		"a quote in an identity":               func(c *Connection) { c.RemoteID = `"a"` },
 		"a comment sign in an identity":        func(c *Connection) { c.RemoteID = "a#b" },
 		"a pattern as identity":                func(c *Connection) { c.RemoteID = "%any" },
+		"the IPv4 address of anybody":          func(c *Connection) { c.RemoteID = "0.0.0.0" },
+		"the IPv6 address of anybody":          func(c *Connection) { c.RemoteID = "::" },
+		"anybody's, with zeros":                func(c *Connection) { c.RemoteID = "0::0" },
+		"anybody's as our own identity":        func(c *Connection) { c.LocalID = "0.0.0.0" },
+		"a range as identity":                  func(c *Connection) { c.RemoteID = "0.0.0.0-255.255.255.255" },
+		"an IPv6 range as identity":            func(c *Connection) { c.RemoteID = "::1-ffff::" },
+		"a range by its prefix":                func(c *Connection) { c.RemoteID = "IPv4Range:....zzzz" },
+		"a network by its prefix":              func(c *Connection) { c.RemoteID = "ipv6net:::" },
+		"a network as identity":                func(c *Connection) { c.RemoteID = "0.0.0.0/0" },
 		"an empty identity":                    func(c *Connection) { c.RemoteID = "" },
 		"an empty local identity":              func(c *Connection) { c.LocalID = "" },
 		"a name with a dot":                    func(c *Connection) { c.Name = "a.b" },
@@ -57,6 +66,16 @@ func TestWriterRefuses(t *testing.T) {
 				t.Errorf("written without an error:\n%s", text)
 			}
 		})
+	}
+}
+
+func TestIdentitiesOfOnePeerAreWritten(t *testing.T) {
+	for _, id := range []string{"a.example", "198.51.100.7", "2001:db8::1", "10.0.0.1-site", "a@b.example", "@gw", "keyid:abc", "0a", "site-1"} {
+		c := sample()
+		c.RemoteID = id
+		if _, err := (Config{[]Connection{c}}).Text(); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
 	}
 }
 

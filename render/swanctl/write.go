@@ -88,7 +88,7 @@ func (c Child) section() Section {
 // two entries, an address of the other family.
 func (c Connection) check() error {
 	for _, id := range []string{c.LocalID, c.RemoteID} {
-		if id != resource.Unknown && !(id != "" && only(id, "-_.:@")) {
+		if id != resource.Unknown && (!only(id, "-_.:@") || wide(id)) {
 			return fmt.Errorf("identity %q is not allowed", id)
 		}
 	}
@@ -110,6 +110,23 @@ func (c Connection) check() error {
 		}
 	}
 	return nil
+}
+
+// wide tells whether charon reads an identity as anybody's, a range's or a
+// network's. Such an identity would let other peers in.
+func wide(id string) bool {
+	if strings.Trim(id, "0:.") == "" {
+		return true
+	}
+	kind, _, _ := strings.Cut(strings.ToLower(id), ":")
+	switch kind {
+	case "ipv4", "ipv6", "ipv4net", "ipv6net", "ipv4range", "ipv6range", "asn1dn", "asn1gn":
+		return true
+	}
+	first, last, _ := strings.Cut(id, "-")
+	_, one := netip.ParseAddr(first)
+	_, two := netip.ParseAddr(last)
+	return one == nil && two == nil
 }
 
 func prefixes(all []netip.Prefix) string {

@@ -13,6 +13,10 @@ const (
 	// IdentityPattern covers FQDN, address and e-mail identities and leaves no
 	// room for white space, braces or quotes.
 	IdentityPattern = `^[A-Za-z0-9.@:_-]+$`
+	// WideIdentityPattern covers the identities that charon takes for anybody
+	// (0.0.0.0, :: and 0::0), for a range or a network, and the prefixes that
+	// make a text the bytes of one. No peer may have such an identity.
+	WideIdentityPattern = `^[0:.]+$|^[0-9]+([.][0-9]+){3}-[0-9.]+$|^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*-[0-9A-Fa-f:.]+$|^(?i:ipv[46](net|range)?|asn1[dg]n):`
 	// KeyPattern is 32 bytes in canonical base64: the last digit before the
 	// padding carries two bits that must be zero.
 	KeyPattern = `^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$`

@@ -18,9 +18,10 @@ type Proposal string
 type Lifetime string
 
 // Identity is an IKE identity: FQDN, address or e-mail style, without white
-// space or braces.
+// space or braces. It is that of one peer, never a range or everybody's.
 //
 // +kubebuilder:validation:Pattern=`^[A-Za-z0-9.@:_-]+$`
+// +kubebuilder:validation:XValidation:rule="!self.matches('^[0:.]+$|^[0-9]+([.][0-9]+){3}-[0-9.]+$|^[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*-[0-9A-Fa-f:.]+$|^(?i:ipv[46](net|range)?|asn1[dg]n):')",message="an identity must be that of one peer, not any, a range or a network"
 // +kubebuilder:validation:MaxLength=253
 type Identity string
 
