@@ -40,11 +40,12 @@ type intent struct {
 	Ledger  alloc.Ledger
 }
 
-// settings leaves those of the estate that show in a gateway's resources.
+// settings leaves those of the estate that show in a gateway's resources, or in where
+// they lie.
 func settings(e vpn.Estate) vpn.Estate {
 	e.Gateways, e.Links = nil, nil
 	e.OpenStack = vpn.OpenStack{Network: e.OpenStack.Network, Router: e.OpenStack.Router}
-	e.Kubernetes = vpn.Kubernetes{Target: e.Kubernetes.Target}
+	e.Kubernetes = vpn.Kubernetes{Target: e.Kubernetes.Target, Directory: e.Kubernetes.Directory}
 	e.ServiceCIDRPool = vpn.Estate{}.ServiceCIDRPool
 	e.Pod.MaxGatewaysPerNode = 0
 	return e

@@ -33,6 +33,7 @@ func TestHashIsTheIntent(t *testing.T) {
 		"another router":           {func(in *Input) { in.Estate.OpenStack.Router = "other" }, false},
 		"a patch":                  {func(in *Input) { in.Estate.Patches = []vpn.Patch{{Patch: "x"}} }, false},
 		"another target":           {func(in *Input) { in.Estate.Kubernetes.Target = vpn.TargetCluster }, false},
+		"another folder":           {func(in *Input) { in.Estate.Kubernetes.Directory = "deploy2" }, false},
 		"a label of the manifest":  {func(in *Input) { in.Gateway.Manifests[0].JSON = "{}" }, false},
 		"another name of the same": {func(in *Input) { in.Gateway.Owner.Name = "dc2" }, false},
 	} {
