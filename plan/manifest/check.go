@@ -15,6 +15,7 @@ type object struct {
 	document  int
 	placeless bool // built by a kustomization: lines mean nothing
 	root      *decode.Value
+	base      *object // what it was built from; without a root where only its file is known
 
 	apiVersion, kind, namespace, name string
 
@@ -25,10 +26,18 @@ type object struct {
 // position of a field, or of the object for "".
 func (o *object) position(field string) Position {
 	if o.placeless {
-		return Position{File: o.file}
+		return o.origin(field)
 	}
 	line, column := o.root.At(field)
 	return Position{o.file, line, column}
+}
+
+// documentAt is the number of the object's document in the file of a position.
+func (o *object) documentAt(at Position) int {
+	if o.base != nil && at.File == o.base.file {
+		return o.base.document
+	}
+	return o.document
 }
 
 // path is namespace/name, or the name of a cluster-scoped object.
@@ -85,7 +94,7 @@ func (c check) report(s Severity, field string, r *refusal, related []Position) 
 	c.bad = c.bad || s == Error
 	at := c.position(field)
 	*c.found = append(*c.found, Diagnostic{
-		File: at.File, Line: at.Line, Column: at.Column, Document: c.document,
+		File: at.File, Line: at.Line, Column: at.Column, Document: c.documentAt(at),
 		Object: c.String(), Field: field, Message: r.message, Hint: r.hint, Severity: s, Related: related,
 	})
 }
@@ -100,14 +109,14 @@ func (c check) has(field string) bool {
 func (c check) unreadable(problems []decode.Problem) {
 	for _, p := range problems {
 		p.Hint = cmp.Or(c.meant(p), p.Hint)
-		d := Diagnostic{
-			File: c.file, Line: p.Line, Column: p.Column, Document: c.document,
-			Object: c.String(), Field: p.Field, Message: p.Message, Hint: p.Hint, Severity: Error,
-		}
+		at := Position{c.file, p.Line, p.Column}
 		if c.placeless {
-			d.Line, d.Column = 0, 0
+			at = c.origin(p.Field)
 		}
-		*c.found = append(*c.found, d)
+		*c.found = append(*c.found, Diagnostic{
+			File: at.File, Line: at.Line, Column: at.Column, Document: c.documentAt(at),
+			Object: c.String(), Field: p.Field, Message: p.Message, Hint: p.Hint, Severity: Error,
+		})
 		c.broken, c.bad = append(c.broken, p.Field), true
 	}
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // Position is a place in a manifest. Line and Column count from 1; both are 0
-// where a kustomization has built the object.
+// for a whole file, and where a kustomization has made the object what it is.
 type Position struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`
@@ -91,7 +91,18 @@ func (d Diagnostics) sort() Diagnostics {
 		return cmp.Or(a.Position().compare(b.Position()), cmp.Compare(a.Document, b.Document),
 			cmp.Compare(a.Object, b.Object), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
-	return slices.CompactFunc(d, func(a, b Diagnostic) bool {
-		return a.Position() == b.Position() && a.Object == b.Object && a.Field == b.Field && a.Message == b.Message
+	type sentence struct {
+		at                     Position
+		object, field, message string
+	}
+	told := map[sentence]bool{}
+	return slices.DeleteFunc(d, func(x Diagnostic) bool {
+		s := sentence{x.Position(), x.Object, x.Field, x.Message}
+		if x.Line > 0 { // two objects built from one place have one mistake
+			s.object = ""
+		}
+		again := told[s]
+		told[s] = true
+		return again
 	})
 }

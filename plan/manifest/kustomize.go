@@ -8,7 +8,6 @@ import (
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
 func kustomizationFile(name string) bool {
@@ -26,8 +25,8 @@ func kustomization(dir string) string {
 	return ""
 }
 
-// kustomize builds a directory in memory. The result has no lines of its own, so
-// its diagnostics name the kustomization file alone.
+// kustomize builds a directory in memory. The result has no lines of its own: its
+// diagnostics name the places that its objects come from, or the kustomization.
 func (s *source) kustomize(dir string) {
 	name := kustomization(dir)
 	key := absolute(name)
@@ -39,25 +38,38 @@ func (s *source) kustomize(dir string) {
 	if s.remote(dir, map[string]bool{}) {
 		return
 	}
-	data, err := build(dir)
+	objects, err := build(dir)
 	if err != nil {
 		s.reading.failFile(name, refuse("building: %v", err))
 		return
 	}
-	s.files = append(s.files, file{name: name, data: data, placeless: true})
+	s.files = append(s.files, file{name: name, built: objects, placeless: true})
 }
 
 // build runs kustomize. It is foreign code on foreign input: if it panics, that
 // is one more thing to tell.
-func build(dir string) (out []byte, err error) {
+func build(dir string) (out []built, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("kustomize stopped: %v", p)
 		}
 	}()
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	disk, ours := trace(dir)
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, dir)
 	if err != nil {
 		return nil, err
 	}
-	return objects.AsYaml()
+	for _, r := range objects.Resources() {
+		var b built
+		if ours {
+			if b.origin, err = origin(r, dir); err != nil {
+				return nil, err
+			}
+		}
+		if b.data, err = r.AsYAML(); err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	return out, nil
 }

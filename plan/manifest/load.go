@@ -82,8 +82,9 @@ type reading struct {
 	decoder *decode.Decoder
 	found   Diagnostics
 	notes   Diagnostics
-	lost    bool // a document could not be read, so something may seem to be missing
-	broken  bool // one of those is meant to be a manifest
+	bases   map[string][]decode.Document // those of files that kustomizations are made of
+	lost    bool                         // a document could not be read, so something may seem to be missing
+	broken  bool                         // one of those is meant to be a manifest
 }
 
 // sources finds the Estate's file and reads all others.
@@ -112,7 +113,34 @@ func (r *reading) sources(name string, paths []string, o Options) (*object, *sou
 
 // documents reads the objects of one file.
 func (r *reading) documents(f file) []*object {
+	if f.placeless {
+		return r.builtObjects(f)
+	}
 	docs, problems := decode.Documents(f.data)
+	r.undecodable(f, problems)
+	var out []*object
+	for _, d := range docs {
+		out = append(out, r.objects(f, d.Index, d.Root)...)
+	}
+	return out
+}
+
+// builtObjects reads what a kustomization gives.
+func (r *reading) builtObjects(f file) []*object {
+	var out []*object
+	for i, b := range f.built {
+		docs, problems := decode.Documents(b.data)
+		r.undecodable(f, problems)
+		f.origin = b.origin
+		for _, d := range docs {
+			out = append(out, r.objects(f, i+1, d.Root)...)
+		}
+	}
+	return out
+}
+
+// undecodable reports documents that are not YAML.
+func (r *reading) undecodable(f file, problems []decode.Problem) {
 	for _, p := range problems {
 		r.lost, r.broken = true, true
 		d := Diagnostic{File: f.name, Line: p.Line, Column: p.Column, Field: p.Field, Message: p.Message, Hint: p.Hint, Severity: Error}
@@ -121,11 +149,6 @@ func (r *reading) documents(f file) []*object {
 		}
 		r.found = append(r.found, d)
 	}
-	var out []*object
-	for _, d := range docs {
-		out = append(out, r.objects(f, d.Index, d.Root)...)
-	}
-	return out
 }
 
 // unique drops objects that were already read, and says where.
@@ -140,7 +163,8 @@ func (r *reading) unique(objects []*object) []*object {
 			continue
 		}
 		if f, dup := first[o.String()]; dup {
-			check{o, &r.found}.fail("metadata.name", refuse("a second %s; the first is %s", o, f.position("")), f.position(""))
+			again, once := o.asRead(), f.asRead()
+			check{again, &r.found}.fail("metadata.name", refuse("a second %s; the first is %s", o, once.position("")), once.position(""))
 			continue
 		}
 		first[o.String()] = o

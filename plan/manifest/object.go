@@ -35,7 +35,7 @@ const defaultNamespace = "default"
 // objects turns one document into the objects that are ours. A List is opened;
 // objects of other groups become notes.
 func (r *reading) objects(f file, doc int, root *decode.Value) []*object {
-	o := &object{file: f.name, document: doc, placeless: f.placeless, root: root}
+	o := &object{file: f.name, document: doc, placeless: f.placeless, root: root, base: r.base(f.origin, root)}
 	c := check{o, &r.found}
 	if root.Kind != decode.Map {
 		c.fail("", refuse("a manifest must be a mapping, not %s", root.Kind))

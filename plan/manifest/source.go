@@ -18,6 +18,8 @@ type file struct {
 	name      string // as a diagnostic names it
 	data      []byte
 	placeless bool // built by a kustomization
+	built     []built
+	origin    string // of the object that is being read, where there is one
 }
 
 // stdinName is how diagnostics name standard input.

@@ -125,12 +125,12 @@ func (v *survey) build(dir string) {
 	if !slices.ContainsFunc(parts, func(p string) bool { return v.names[p] || v.read.seen[p] || v.read.parts[p] }) {
 		return
 	}
-	data, err := build(dir)
+	objects, err := build(dir)
 	if err != nil {
 		v.obscure(kustomization(dir))
 		return
 	}
-	v.documents(file{name: kustomization(dir), data: data, placeless: true})
+	v.documents(file{name: kustomization(dir), built: objects, placeless: true})
 }
 
 // documents notes down whom the documents of a file describe.

@@ -111,6 +111,23 @@ func (v *Value) Find(path string) *Value {
 	return v
 }
 
+// Equal tells whether two values say the same, wherever and however they are
+// written. The order of a mapping's entries says nothing.
+func (v *Value) Equal(o *Value) bool {
+	if v == nil || o == nil {
+		return v == o
+	}
+	if v.Kind != o.Kind || v.Text != o.Text || len(v.Fields) != len(o.Fields) {
+		return false
+	}
+	for _, f := range v.Fields {
+		if other := o.Get(f.Name); other == nil || !f.Value.Equal(other) {
+			return false
+		}
+	}
+	return slices.EqualFunc(v.Items, o.Items, (*Value).Equal)
+}
+
 // child finds an entry by its name, or an item by its index in brackets.
 func (v *Value) child(name string) *Field {
 	if v.Kind == List {

@@ -61,3 +61,30 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// Values are compared by what they say.
+func TestEqual(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		a, b string
+		want bool
+	}{
+		"the same":                     {"a: [1, {b: c}]", "a: [1, {b: c}]", true},
+		"another way of writing":       {"a:\n  - \"x\"\n", "{a: [x]}", true},
+		"another order of a mapping":   {"a: 1\nb: 2\n", "b: 2\na: 1\n", true},
+		"another order of a list":      {"[a, b]", "[b, a]", false},
+		"a number that becomes a text": {"a: 1", "a: \"1\"", false},
+		"a field more":                 {"a: 1", "{a: 1, b: 2}", false},
+		"another field":                {"a: 1", "b: 1", false},
+		"an item more":                 {"[a]", "[a, b]", false},
+	} {
+		a, _ := decode.Documents([]byte(c.a))
+		b, _ := decode.Documents([]byte(c.b))
+		if got := a[0].Root.Equal(b[0].Root); got != c.want {
+			t.Errorf("%s: equal is %v", sentence, got)
+		}
+	}
+	var none *decode.Value
+	if !none.Equal(nil) || none.Equal(&decode.Value{}) {
+		t.Error("nothing is equal to nothing alone")
+	}
+}
