@@ -21,6 +21,7 @@ type decision struct {
 	inputs   map[vpn.Owner]render.Input
 	desired  resource.Graph
 	refusals []plan.Refusal
+	notices  []plan.Notice
 }
 
 // prepare allocates and renders all that has a manifest.
@@ -29,6 +30,7 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 	d.note(seen.Problems...)
 	d.checkLinks()
 	d.checkPins()
+	d.checkTree()
 	d.allocate()
 	d.checkSubnets()
 	d.render()
@@ -43,7 +45,7 @@ func (d *decision) result() *Result {
 		Observed:  d.seen.Graph,
 		Ledgers:   d.seen.Ledgers,
 		Refusals:  d.refusals,
-		Notices:   d.seen.Notices,
+		Notices:   slices.Concat(d.seen.Notices, d.notices),
 		Judge:     render.Judge,
 		Before:    render.Before(d.seen.Graph),
 		Index:     d.index,
