@@ -62,11 +62,26 @@ type Server struct {
 
 // New makes a server on the state in o.Dir, or on a fresh one.
 func New(o Options) (*Server, error) {
-	rules, err := parseFaults(o.Faults)
+	db, err := store.Open(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(o.Dir)
+	return serve(o, db)
+}
+
+// Copy makes a server in memory on a copy of this one's state. Its options are its own, its calls are
+// counted from 1; Dir and Seed mean nothing.
+func (s *Server) Copy(o Options) (*Server, error) {
+	db, err := s.db.Copy()
+	if err != nil {
+		return nil, err
+	}
+	o.Dir, o.Seed = "", s.options.Seed
+	return serve(o, db)
+}
+
+func serve(o Options, db *store.DB) (*Server, error) {
+	rules, err := parseFaults(o.Faults)
 	if err != nil {
 		return nil, err
 	}

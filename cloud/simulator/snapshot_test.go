@@ -157,3 +157,33 @@ func TestAQuotaLeavesItsProjectTheName(t *testing.T) {
 		t.Errorf("other objects (-before +after):\n%s", diff)
 	}
 }
+
+func TestACopyGoesOnAsTheOriginalWould(t *testing.T) {
+	s, a := build(t, func(*api, string) {})
+	c, err := s.Copy(simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func(s *simulator.Server) simulator.Snapshot { return must(s.Snapshot())(t) }
+	before := state(s)
+	if diff := cmp.Diff(before, state(c)); diff != "" {
+		t.Fatalf("(-original +copy):\n%s", diff)
+	}
+	other := connect(t, c, "operator")
+	more := func(a *api) { a.port(a.network("vpn-transit"), `, "name": "dc2"`) }
+	more(other)
+	if diff := cmp.Diff(before, state(s)); diff != "" {
+		t.Errorf("what is done to the copy shows in the original (-before +after):\n%s", diff)
+	}
+	more(a)
+	strip := func(s simulator.Snapshot) simulator.Snapshot { // moments are the clock's
+		for _, o := range s {
+			delete(o.Attributes, "created_at")
+			delete(o.Attributes, "updated_at")
+		}
+		return s
+	}
+	if diff := cmp.Diff(strip(state(s)), strip(state(c))); diff != "" {
+		t.Errorf("the same call, made of both (-original +copy):\n%s", diff)
+	}
+}

@@ -68,3 +68,19 @@ func (db *DB) Records() []Record {
 	}
 	return out
 }
+
+// Copy makes another state in memory that holds the same and goes on as this one would.
+func (db *DB) Copy() (*DB, error) {
+	other, err := Open("")
+	if err != nil {
+		return nil, err
+	}
+	err = db.Do(func() error {
+		var all []operation
+		for _, r := range db.Records() {
+			all = append(all, operation{Kind: r.Kind, Key: r.Key, Value: r.JSON})
+		}
+		return other.apply(db.counter, all)
+	})
+	return other, err
+}
