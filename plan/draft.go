@@ -21,8 +21,8 @@ type draft struct {
 	estate  *party
 	changes map[resource.ID]*Change
 
-	matched  int  // desired resources that are there in some form
-	collided bool // an ID is one owner's on one side and another's on the other
+	matched int                     // desired resources that are there in some form
+	clashes map[clash][]resource.ID // one owner's on one side and another's on the other
 
 	waits   map[*Change][]resource.ID      // needs across owners
 	holders map[string][]resource.Resource // who holds a range or address now
@@ -77,6 +77,7 @@ func newDraft(in Input) *draft {
 		parties: make(map[string]*party, len(in.Estate.Gateways)+1),
 		estate:  &party{},
 		changes: map[resource.ID]*Change{},
+		clashes: map[clash][]resource.ID{},
 	}
 	d.plan = Plan{Version: Version, Estate: in.Estate.Name, Options: in.Options}
 	d.plan.Notices = slices.Clone(in.Notices)
@@ -94,6 +95,7 @@ func newDraft(in Input) *draft {
 	})
 	d.lines()
 	d.plan.Survey = d.relevant()
+	d.part()
 	for _, r := range in.Refusals {
 		d.refuse(r)
 	}
@@ -155,7 +157,7 @@ func (d *draft) desired() {
 		case !ok || have.CutOff:
 			p.differs = append(p.differs, pair{want: want})
 		case have.Owner != want.Owner:
-			d.collide(p, id, have.Owner)
+			d.collide(p, d.party(have.Owner), id)
 		default:
 			other := have // only what differs goes to the heap
 			p.differs = append(p.differs, pair{want: want, have: &other})
@@ -163,19 +165,9 @@ func (d *draft) desired() {
 	}
 }
 
-// collide refuses an owner whose resource is another's.
-func (d *draft) collide(p *party, id resource.ID, holder string) {
-	d.collided = true
-	d.refuse(Refusal{
-		Owner: p.owner, ID: id,
-		Message: id.String() + " stands already and belongs to " + cmp.Or(holder, "the estate itself"),
-		Hint:    "two kinds of one name share their objects: take this manifest away, prune the other, then add it again",
-	})
-}
-
 // observed notes what is there, and what of it nobody wants.
 func (d *draft) observed() {
-	all := d.matched == len(d.in.Observed) && !d.collided
+	all := d.matched == len(d.in.Observed) && len(d.clashes) == 0
 	for id, have := range d.in.Observed {
 		p := d.party(have.Owner)
 		p.found++

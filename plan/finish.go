@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -46,6 +47,33 @@ func (d *draft) unselected() {
 	})
 }
 
+// gather leaves one of the refusals of an owner that have the same cause, and counts
+// the others. They are sorted.
+func (d *draft) gather() {
+	type cause struct {
+		owner         vpn.Owner
+		message, hint string
+	}
+	first, more := map[cause]int{}, map[int]int{}
+	var some []Refusal
+	for _, r := range d.plan.Refusals {
+		c := cause{r.Owner, strings.ReplaceAll(r.Message, r.ID.String(), ""), r.Hint}
+		if o := d.in.Desired[r.ID].Object; o != nil {
+			c.message = strings.ReplaceAll(c.message, o.Path, "")
+		}
+		if i, ok := first[c]; ok && !r.Owner.IsZero() {
+			more[i]++
+			continue
+		}
+		first[c] = len(some)
+		some = append(some, r)
+	}
+	for i, n := range more {
+		some[i].Message += fmt.Sprintf("; %d more like this", n)
+	}
+	d.plan.Refusals = some
+}
+
 // arrange sorts what has no order of its own, and drops what was said twice.
 func (d *draft) arrange() {
 	d.plan.Kept = slices.DeleteFunc(d.plan.Kept, func(k Kept) bool {
@@ -64,6 +92,7 @@ func (d *draft) arrange() {
 	d.plan.Kept = slices.Compact(d.plan.Kept)
 	d.plan.Notices = slices.Compact(d.plan.Notices)
 	d.plan.Refusals = slices.Compact(d.plan.Refusals)
+	d.gather()
 }
 
 // inTree are the gateways that have objects after this plan.

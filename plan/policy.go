@@ -46,6 +46,7 @@ func (d *draft) decide() {
 			d.standing(p)
 		}
 	}
+	d.keepWhole()
 	d.limitDeletes()
 }
 

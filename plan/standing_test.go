@@ -46,7 +46,7 @@ func TestDiffRefused(t *testing.T) {
 					w.Observed.Add(r)
 				}
 			},
-			want: "openstack.port/acme/dc1 stands already and belongs to IPsecGateway/acme/dc1",
+			want: "stands already and belongs to IPsecGateway/acme/dc1, as do 9 more that acme/dc1 needs",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

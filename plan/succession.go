@@ -15,7 +15,7 @@ func (d *draft) settle() {
 	for _, p := range d.sorted {
 		d.link(p)
 	}
-	for d.succeed() || d.untangle() {
+	for d.succeed() || d.untangle() || d.keepWhole() {
 	}
 	for c, first := range d.waits {
 		c.Needs = append(c.Needs, first...)
