@@ -326,6 +326,11 @@ func TestObstacles(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Owner != dc1 || got[0].ID != want.ID {
 		t.Errorf("refusals %v, error %v", got, err)
 	}
+	put(t, root, want.Object.Path, state.Marker("fra", dc1)+"\n")
+	got, err = New(root).Obstacles(resource.Graph{want.ID: want}, observe(t, root).Graph)
+	if err != nil || len(got) != 1 || !strings.Contains(got[0].Hint, "estate fra: was the Estate renamed?") {
+		t.Errorf("a file of another estate: refusals %v, error %v", got, err)
+	}
 	put(t, root, want.Object.Path, want.Object.Content)
 	if got, err := New(root).Obstacles(resource.Graph{want.ID: want}, observe(t, root).Graph); err != nil || len(got) != 0 {
 		t.Errorf("refusals %v, error %v", got, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // Obstacles names what stands where a desired file should, without being one that
@@ -37,11 +38,20 @@ func (d *Driver) Obstacles(desired, observed resource.Graph) ([]plan.Refusal, er
 		refusals = append(refusals, plan.Refusal{
 			Owner: owner, ID: id,
 			Message: r.Object.Path + " is there already, and vpnctl didn't write it for this estate",
-			Hint:    "move it away, or choose another directory",
+			Hint:    wayRound(found.content),
 		})
 	}
 	slices.SortFunc(refusals, func(a, b plan.Refusal) int {
 		return cmp.Or(a.Owner.Compare(b.Owner), a.ID.Compare(b.ID), strings.Compare(a.Message, b.Message))
 	})
 	return refusals, nil
+}
+
+// wayRound says what to do about a file that isn't ours.
+func wayRound(content string) string {
+	first, _, _ := strings.Cut(content, "\n")
+	if estate, _, marked := state.ReadMarker(first); marked {
+		return "it is a file of estate " + estate + ": was the Estate renamed? Two estates can't share a directory"
+	}
+	return "move it away, or choose another directory"
 }
