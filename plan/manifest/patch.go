@@ -3,7 +3,6 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/template"
@@ -62,9 +61,10 @@ func (c check) patchText(at string, w estatev1alpha1.Patch) (string, bool) {
 	case w.Path == "":
 		return w.Patch, true
 	}
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(c.file), w.Path))
+	data, err := beside(filepath.Dir(c.file), w.Path)
 	if err != nil {
-		c.fail(at+".path", refuse("%s can't be read", quoted(w.Path)).with("paths are relative to the Estate's file"))
+		c.fail(at+".path", refuse("%s can't be read: %v", quoted(w.Path), reason(err)).
+			with("paths are relative to the Estate's file and stay in its folder"))
 		return "", false
 	}
 	return string(data), true

@@ -144,7 +144,8 @@ type Monitoring struct {
 type Patch struct {
 	// Patch is the patch itself, as YAML or JSON.
 	Patch string `json:"patch,omitempty"`
-	// Path of a file with the patch, relative to the Estate's file. Either
+	// Path of a file with the patch, relative to the Estate's file and in its
+	// folder: at most 1 MiB, and no link leads out. Either
 	// patch or path is set.
 	Path string `json:"path,omitempty"`
 	// Target selects the objects. Default: the object that a strategic merge
