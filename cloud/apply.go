@@ -136,11 +136,14 @@ type application struct {
 // its driver.
 func (a *application) carry(ctx context.Context, l *lane, c plan.Change) error {
 	if l.news != (resource.GatewayFacts{}) && c.After != nil && a.Render != nil {
-		graph, err := a.Render(c.Owner, l.news)
-		if err != nil {
-			return err
+		if l.rendered == nil || l.asOf != l.news {
+			graph, err := a.Render(c.Owner, l.news)
+			if err != nil {
+				return err
+			}
+			l.rendered, l.asOf = graph, l.news
 		}
-		if r, ok := graph[c.ID]; ok {
+		if r, ok := l.rendered[c.ID]; ok {
 			c.After = &r
 		}
 	}

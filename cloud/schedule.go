@@ -17,6 +17,9 @@ type lane struct {
 	changes []queued
 	busy    bool
 	news    resource.GatewayFacts // what this run has learnt
+
+	rendered resource.Graph        // as of those news; nil: not yet
+	asOf     resource.GatewayFacts // the news that it was rendered with
 }
 
 // schedule runs changes to their end, owner by owner.
