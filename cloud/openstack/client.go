@@ -66,14 +66,14 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 	}
 	provider, err := openstack.NewClient(login.auth.IdentityEndpoint)
 	if err != nil {
-		return nil, fmt.Errorf("reading the auth URL: %w", err)
+		return nil, fmt.Errorf("reading the auth URL: %w", login.hide(err))
 	}
 	provider.HTTPClient = http.Client{Transport: t}
 	if o.UserAgent != "" {
 		provider.UserAgent.Prepend(o.UserAgent)
 	}
 	if err := openstack.Authenticate(ctx, provider, login.auth); err != nil {
-		return nil, fmt.Errorf("logging in to %s: %w", login.auth.IdentityEndpoint, loginError(err))
+		return nil, fmt.Errorf("logging in to %s: %w", login.shown(), login.error(err))
 	}
 	d := &Driver{http: t, clock: o.Clock, patience: o.DetachTimeout,
 		made: map[resource.ID]string{}}
@@ -95,15 +95,15 @@ func unversioned(authURL string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(authURL, "/"), "/v3"), "/")
 }
 
-// loginError tells answers, and answers that did not come, from credentials that
+// error tells answers, and answers that did not come, from credentials that
 // the library finds incomplete before it asks anybody.
-func loginError(err error) error {
+func (l login) error(err error) error {
 	var code gophercloud.ErrUnexpectedResponseCode
 	var transport *url.Error
 	if errors.As(err, &code) || errors.As(err, &transport) {
 		return faultOf(err)
 	}
-	return err
+	return l.hide(err)
 }
 
 func (o Options) complete() Options {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,7 @@ type login struct {
 	auth     gophercloud.AuthOptions
 	endpoint gophercloud.EndpointOpts
 	entry    entry
+	url      *url.URL // the auth URL; see shown
 }
 
 // login chooses the entry: the one that is named, else OS_CLOUD's, else what the
@@ -102,6 +104,10 @@ func (e entry) login(from string) (login, error) {
 	if a.AuthURL == "" {
 		return login{}, fmt.Errorf("%s: auth_url is missing", from)
 	}
+	u, err := url.Parse(a.AuthURL) // its error repeats the text, and with it what may be a password
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return login{}, fmt.Errorf("%s: auth_url is not an http or https URL", from)
+	}
 	if a.Password == "" && a.CredentialSecret == "" && a.Token == "" {
 		return login{}, fmt.Errorf("%s: neither a password nor an application credential", from)
 	}
@@ -130,8 +136,31 @@ func (e entry) login(from string) (login, error) {
 		auth.Scope = scope
 	}
 	kind := strings.TrimSuffix(cmp.Or(e.Interface, e.Endpoint, "public"), "URL")
-	return login{auth: auth, entry: e, endpoint: gophercloud.EndpointOpts{
+	return login{auth: auth, entry: e, url: u, endpoint: gophercloud.EndpointOpts{
 		Region: e.Region, Availability: gophercloud.Availability(kind)}}, nil
+}
+
+// shown is the auth URL as it may be printed: who logs in and a query can be
+// secrets.
+func (l login) shown() string {
+	u := *l.url
+	u.User, u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = nil, "", false, "", ""
+	return u.String()
+}
+
+// hide takes out of an error of the library what shown leaves out.
+func (l login) hide(err error) error {
+	said := err.Error()
+	if !strings.Contains(said, l.url.Host) {
+		return err
+	}
+	if l.url.User != nil {
+		said = strings.ReplaceAll(said, l.url.User.String()+"@", "")
+	}
+	if l.url.RawQuery != "" {
+		said = strings.ReplaceAll(said, "?"+l.url.RawQuery, "")
+	}
+	return errors.New(said)
 }
 
 // entry reads one cloud: clouds.yaml over its profile of clouds-public.yaml, and

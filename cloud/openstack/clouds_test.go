@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +98,47 @@ func TestARefusedLoginKeepsItsSecret(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "logging in to http://simulator.invalid/identity/v3: 401") || strings.Contains(err.Error(), "hush") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// An auth URL may hold a password of its own, for a proxy before Keystone, or a
+// token in its query. No error shows them, whatever goes wrong.
+func TestAnAuthURLIsShownWithoutItsSecrets(t *testing.T) {
+	for name, c := range map[string]struct {
+		url    string
+		answer func(*http.Request) (*http.Response, error)
+		want   string
+	}{
+		"no URL":               {"http://ann:hush@ho st/v3?token=hush", nil, "the OS_* variables: auth_url is not an http or https URL"},
+		"an escape that isn't": {"http://ann:%zzhush@a.invalid/v3", nil, "the OS_* variables: auth_url is not an http or https URL"},
+		"no scheme":            {"ann:hush@a.invalid/v3", nil, "the OS_* variables: auth_url is not an http or https URL"},
+		"another scheme":       {"file://ann:hush@a.invalid/v3", nil, "the OS_* variables: auth_url is not an http or https URL"},
+		"no answer": {"http://ann:hush@a.invalid/v3", func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+			"logging in to http://a.invalid/v3: no answer: unexpected EOF"},
+		"a refusal": {"http://ann:hush@a.invalid/v3?token=hush#hush", func(r *http.Request) (*http.Response, error) { return reply(r, 401, `{}`) },
+			"logging in to http://a.invalid/v3: 401: Unauthorized"},
+		"no version that is known": {"http://ann:hush@a.invalid/?token=hush", func(r *http.Request) (*http.Response, error) { return reply(r, 300, `{"versions":{"values":[]}}`) },
+			"logging in to http://a.invalid/: no supported version available from endpoint http://a.invalid/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := map[string]string{"OS_AUTH_URL": c.url, "OS_APPLICATION_CREDENTIAL_ID": "abc", "OS_APPLICATION_CREDENTIAL_SECRET": "hush"}
+			_, err := Connect(t.Context(), Options{Env: func(key string) string { return env[key] }, Transport: answers(c.answer), Clock: hasty()})
+			if err == nil {
+				t.Fatal("logged in")
+			}
+			if diff := cmp.Diff(c.want, err.Error()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// answers is a cloud in one function.
+type answers func(*http.Request) (*http.Response, error)
+
+func (f answers) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func reply(r *http.Request, status int, body string) (*http.Response, error) {
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
 // A password login with a project's name, a token that expires, and a second
