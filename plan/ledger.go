@@ -46,7 +46,8 @@ func entries(list []resource.Entry) []string {
 }
 
 // allocations reads a ledger's entries for people: the name of what was
-// allocated, and what. Entries it does not know keep their name.
+// allocated, and what. The check over them is no allocation. Entries it does not
+// know keep their name.
 func allocations(list []resource.Entry) map[string]string {
 	cidr := serviceCIDR(list)
 	all := make(map[string]string, len(list))
@@ -65,6 +66,7 @@ func allocations(list []resource.Entry) map[string]string {
 			all[attrServiceCIDR] = e.Value
 		case e.Name == "floating-ip":
 			all["customer's floating IP"] = e.Value
+		case e.Name == "check":
 		default:
 			all[e.Name] = e.Value
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // LedgerTags are all tags of ours on the security group of an owner, sorted:
@@ -57,8 +58,12 @@ func ReadLedger(tags []string) (l alloc.Ledger, ours bool, err error) {
 			entries = append(entries, resource.Entry{Name: name, Value: value})
 		}
 	}
-	l, parsing := alloc.ParseEntries(entries)
-	l.Applied = records[applied]
+	estate, o, whole := ReadOwner(tags)
+	var parsing error
+	if o.Kind != vpn.KindClusterLink || len(entries) > 0 { // nothing is allocated to a link
+		l, parsing = alloc.ParseEntries(entries)
+	}
+	l.Estate, l.Owner, l.Applied = estate, o, records[applied]
 	for _, text := range slices.Compact(slices.Sorted(slices.Values(left))) {
 		p, bad := netip.ParsePrefix(text)
 		if bad != nil || p != p.Masked() {
@@ -74,8 +79,6 @@ func ReadLedger(tags []string) (l alloc.Ledger, ours bool, err error) {
 			parsing = fmt.Errorf("tag draining=%q is no time", text)
 		}
 	}
-	estate, o, whole := ReadOwner(tags)
-	l.Estate, l.Owner = estate, o
 	switch {
 	case !whole:
 		err = fmt.Errorf("ownership tags are incomplete or doubled")

@@ -28,6 +28,7 @@ func TestLedgerTags(t *testing.T) {
 		"vpn.bnerd.net/addresses.1=ina:199",
 		"vpn.bnerd.net/applied=h1",
 		"vpn.bnerd.net/authorization=grants",
+		"vpn.bnerd.net/check=e5a232c66edc",
 		"vpn.bnerd.net/draining=2026-03-01T12:00:00.000000005Z",
 		"vpn.bnerd.net/estate=prod",
 		"vpn.bnerd.net/floating-ip=fip-1",
@@ -80,7 +81,9 @@ func TestReadLedgerRefuses(t *testing.T) {
 		"an owner of an unknown kind":        {append(without("owner="), "vpn.bnerd.net/owner=Proxy/acme/dc2"), "ownership tags are incomplete or doubled"},
 		"a tag of a newer vpnctl":            {append(without("none"), "vpn.bnerd.net/shard=1"), "newer vpnctl"},
 		"a tag under our prefix without '='": {append(without("none"), "vpn.bnerd.net/shard"), "newer vpnctl"},
-		"a lost part of the ledger":          {without("authorization="), "another hand"},
+		"a lost part of the ledger":          {without("authorization="), "entry authorization is missing"},
+		"a lost part that may be absent":     {without("vips."), "check does not fit"},
+		"a lost check":                       {without("check="), "entry check is missing"},
 		"two applied hashes":                 {append(without("none"), "vpn.bnerd.net/applied=h2"), "applied stands there twice"},
 		"a range moved from that is none":    {append(without("none"), "vpn.bnerd.net/moving-from=100.64.7.7/24"), "no range"},
 		"a draining that is no time":         {append(without("draining="), "vpn.bnerd.net/draining=soon"), "no time"},
@@ -92,6 +95,22 @@ func TestReadLedgerRefuses(t *testing.T) {
 			}
 			if l.ServiceCIDR != ledger().ServiceCIDR {
 				t.Errorf("the range is not known: %v", l.ServiceCIDR)
+			}
+		})
+	}
+}
+
+func TestAGatewayWithoutAllocationsLostThem(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		owner vpn.Owner
+		want  bool // that it can be read
+	}{
+		"nothing is allocated to a link": {vpn.Owner{Kind: vpn.KindClusterLink, Name: "north"}, true},
+		"a gateway has a range":          {dc1, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			if l, ours, err := state.ReadLedger(state.Tags("prod", c.owner)); !ours || l.Owner != c.owner || (err == nil) != c.want {
+				t.Errorf("owner %v, ours %v, error %v", l.Owner, ours, err)
 			}
 		})
 	}

@@ -1,6 +1,9 @@
 package alloc
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,6 +27,7 @@ const (
 	entryServiceCIDR   = "service-cidr"
 	entryAuthorization = "authorization"
 	entryFloatingIP    = "floating-ip"
+	entryCheck         = "check"
 
 	entryVirtualIPs = "vips"
 	entryAddresses  = "addresses"
@@ -52,9 +56,10 @@ func Writable(name string) bool {
 	return true
 }
 
-// Entries are what was allocated as names and values, sorted by name. Applied,
-// MovingFrom and Draining are records of what was done and not among them. Every entry fits
-// EntryLimit when every name is Writable, as Assign makes sure.
+// Entries are what was allocated as names and values, sorted by name, with a check
+// of all the others among them. Applied, MovingFrom and Draining are records of
+// what was done and not among them. Every entry fits EntryLimit when every name is
+// Writable, as Assign makes sure. Where nothing was allocated there are none.
 func (l Ledger) Entries() []resource.Entry {
 	var entries []resource.Entry
 	add := func(name, value string) {
@@ -73,8 +78,30 @@ func (l Ledger) Entries() []resource.Entry {
 	entries = append(entries, pack(entryVirtualIPs, pairs(l.VirtualIPs))...)
 	entries = append(entries, pack(entryAddresses, pairs(l.Addresses))...)
 	entries = append(entries, pack(entryPeers, slices.Compact(slices.Sorted(slices.Values(l.Peers))))...)
-	slices.SortFunc(entries, func(a, b resource.Entry) int { return strings.Compare(a.Name, b.Name) })
+	if entries == nil {
+		return nil
+	}
+	add(entryCheck, checksum(entries))
+	slices.SortFunc(entries, byName)
 	return entries
+}
+
+func byName(a, b resource.Entry) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
+}
+
+// checksum is the value of the check entry beside the others, in whatever order
+// they come. It finds what another hand changed and what got lost, also where the
+// rest makes sense: the first 12 hexadecimal digits of the SHA-256 of the sorted
+// lines name=value.
+func checksum(entries []resource.Entry) string {
+	h := sha256.New()
+	for _, e := range slices.SortedFunc(slices.Values(entries), byName) {
+		if e.Name != entryCheck {
+			fmt.Fprintf(h, "%s=%s\n", e.Name, e.Value)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
 func pairs(octets map[string]byte) []string {

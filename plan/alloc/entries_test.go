@@ -1,8 +1,10 @@
 package alloc_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +31,7 @@ func TestEntries(t *testing.T) {
 		VirtualIPs: map[string]byte{"web": 10, "db": 11}, Addresses: map[string]byte{"ina": 199},
 		Peers: []string{"ina", "plant1"}, Grants: true, FloatingIP: "fip-1", Applied: "not an entry",
 	}
-	want := entries("addresses.1=ina:199", "authorization=grants", "floating-ip=fip-1", "peers.1=ina;plant1",
+	want := entries("addresses.1=ina:199", "authorization=grants", "check=eca61992fd6e", "floating-ip=fip-1", "peers.1=ina;plant1",
 		"protocol=wireguard", "service-cidr=100.64.3.0/24", "vips.1=db:11;web:10")
 	if diff := cmp.Diff(want, l.Entries()); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
@@ -108,43 +110,58 @@ func TestEntriesAreAsFewAsPossible(t *testing.T) {
 	for i := range 190 {
 		l.VirtualIPs[fmt.Sprintf("exposure-%03d", i)] = byte(10 + i)
 	}
-	// 12 characters a name, with octet and separator up to 17: 13 or 14 an entry.
-	if n := len(l.Entries()); n > 1+15 {
+	// 12 characters a name, with octet and separator up to 17: 13 or 14 an entry,
+	// beside the service CIDR and the check.
+	if n := len(l.Entries()); n > 2+15 {
 		t.Errorf("%d entries for 190 exposures", n)
 	}
 }
 
+// checked adds the check that fits, as somebody would who knows how it is made.
+func checked(lines ...string) []string {
+	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(lines)), "\n") + "\n"))
+	return append(slices.Clone(lines), fmt.Sprintf("check=%x", sum[:6]))
+}
+
 func TestParseEntriesRefuses(t *testing.T) {
-	whole := []string{"protocol=ipsec", "service-cidr=100.64.0.0/24", "authorization=open"}
+	whole := func(more ...string) []string {
+		return append([]string{"protocol=ipsec", "service-cidr=100.64.0.0/24", "authorization=open"}, more...)
+	}
 	for sentence, c := range map[string]struct {
 		lines []string
 		want  string
 	}{
-		"an entry of a newer vpnctl":          {append(whole, "shard=7"), "entry shard is not known: written by a newer vpnctl?"},
-		"a series of a newer vpnctl":          {append(whole, "shards.1=7"), "entry shards.1 is not known"},
+		"nothing at all":                      {nil, "entry protocol is missing, read nothing"},
+		"a lost protocol":                     {checked("service-cidr=100.64.0.0/24", "authorization=open"), "entry protocol is missing, read authorization=open check="},
+		"a lost service CIDR":                 {checked("protocol=ipsec", "authorization=open"), "entry service-cidr is missing"},
+		"a lost authorization":                {checked("protocol=ipsec", "service-cidr=100.64.0.0/24"), "entry authorization is missing"},
+		"a lost check":                        {whole(), "entry check is missing, read authorization=open protocol=ipsec service-cidr=100.64.0.0/24"},
+		"a check of something else":           {whole("check=0123456789ab"), "the check does not fit the other entries, read authorization=open check=0123456789ab"},
+		"two checks":                          {append(checked(whole()...), "check=0123456789ab"), "entry check stands there twice"},
+		"an entry of a newer vpnctl":          {whole("shard=7"), "entry shard is not known: written by a newer vpnctl?"},
+		"a series of a newer vpnctl":          {whole("shards.1=7"), "entry shards.1 is not known"},
 		"a protocol of a newer vpnctl":        {[]string{"protocol=openvpn"}, `protocol "openvpn" is not known: written by a newer vpnctl?`},
 		"an authorization that is not known":  {[]string{"protocol=ipsec", "authorization=maybe"}, `authorization "maybe" is not known`},
-		"an entry twice":                      {append(whole, "protocol=ipsec"), "entry protocol stands there twice"},
+		"an entry twice":                      {whole("protocol=ipsec"), "entry protocol stands there twice"},
 		"a service CIDR that is no /24":       {[]string{"service-cidr=100.64.0.0/23"}, "is not an IPv4 /24"},
+		"a service CIDR that is no range":     {[]string{"service-cidr=100.64.0.0/33"}, `service-cidr "100.64.0.0/33" is not an IPv4 /24`},
 		"a service CIDR with host bits":       {[]string{"service-cidr=100.64.0.7/24"}, "is not an IPv4 /24"},
 		"an IPv6 service CIDR":                {[]string{"service-cidr=fd00::/24"}, "is not an IPv4 /24"},
-		"a gap in a series":                   {append(whole, "vips.1=a:10", "vips.3=b:11"), "entry vips.2 is missing"},
-		"a series that begins late":           {append(whole, "vips.2=a:10"), "entry vips.1 is missing"},
-		"a number written in another way":     {append(whole, "vips.01=a:10"), "changed by another hand"},
-		"an octet written in another way":     {append(whole, "vips.1=a:010"), "changed by another hand"},
-		"an octet beyond 255":                 {append(whole, "vips.1=a:256"), `"a:256" is not name:octet`},
-		"the gateway's own octet":             {append(whole, "vips.1=a:1"), `"a:1" is not name:octet`},
-		"a pair without octet":                {append(whole, "vips.1=a"), `"a" is not name:octet`},
-		"a name twice":                        {append(whole, "vips.1=a:10;a:11"), "a stands there twice"},
-		"an octet twice":                      {append(whole, "vips.1=a:10;b:10"), "a and b both have .10"},
-		"an octet of both kinds":              {append(whole, "vips.1=a:199", "addresses.1=b:199"), "a and b both have .199"},
-		"pairs out of order":                  {append(whole, "vips.1=b:10;a:11"), "changed by another hand"},
-		"peers out of order":                  {append(whole, "peers.1=b;a"), "changed by another hand"},
-		"an entry that is less full than may": {append(whole, "vips.1=a:10", "vips.2=b:11"), "changed by another hand"},
-		"a peer twice":                        {append(whole, "peers.1=a;a"), "changed by another hand"},
-		"an empty series":                     {append(whole, "peers.1="), `"" is no name`},
-		"addresses without a service CIDR":    {[]string{"protocol=ipsec", "authorization=open", "vips.1=a:10"}, "addresses without a service-cidr"},
-		"a lost authorization":                {[]string{"protocol=ipsec", "service-cidr=100.64.0.0/24"}, "changed by another hand"},
+		"a gap in a series":                   {whole("vips.1=a:10", "vips.3=b:11"), "entry vips.2 is missing"},
+		"a series that begins late":           {whole("vips.2=a:10"), "entry vips.1 is missing"},
+		"a number written in another way":     {checked(whole("vips.01=a:10")...), "not written as vpnctl writes them"},
+		"an octet written in another way":     {checked(whole("vips.1=a:010")...), "not written as vpnctl writes them"},
+		"an octet beyond 255":                 {whole("vips.1=a:256"), `"a:256" is not name:octet`},
+		"the gateway's own octet":             {whole("vips.1=a:1"), `"a:1" is not name:octet`},
+		"a pair without octet":                {whole("vips.1=a"), `"a" is not name:octet`},
+		"a name twice":                        {whole("vips.1=a:10;a:11"), "a stands there twice"},
+		"an octet twice":                      {checked(whole("vips.1=a:10;b:10")...), "a and b both have .10"},
+		"an octet of both kinds":              {checked(whole("vips.1=a:199", "addresses.1=b:199")...), "a and b both have .199"},
+		"pairs out of order":                  {checked(whole("vips.1=b:10;a:11")...), "not written as vpnctl writes them"},
+		"peers out of order":                  {checked(whole("peers.1=b;a")...), "not written as vpnctl writes them"},
+		"an entry that is less full than may": {checked(whole("vips.1=a:10", "vips.2=b:11")...), "not written as vpnctl writes them"},
+		"a peer twice":                        {checked(whole("peers.1=a;a")...), "not written as vpnctl writes them"},
+		"an empty series":                     {whole("peers.1="), `"" is no name`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := alloc.ParseEntries(entries(c.lines...))
@@ -152,6 +169,53 @@ func TestParseEntriesRefuses(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
+	}
+}
+
+// Whichever entry gets lost, and whatever another hand writes in its place, also
+// where it makes sense: a ledger comes back as it was written or not at all.
+func TestADamagedLedgerIsNeverAnother(t *testing.T) {
+	l := alloc.Ledger{
+		Protocol: vpn.WireGuard, ServiceCIDR: prefix("100.64.3.0/24"), VirtualIPs: map[string]byte{"ldap": 10, "web": 11},
+		Addresses: map[string]byte{"ina": 199}, Peers: []string{"ina"}, Grants: true, FloatingIP: "fip-1",
+	}
+	whole := l.Entries()
+	refused := func(how string, list []resource.Entry) {
+		t.Helper()
+		if got, err := alloc.ParseEntries(list); err == nil {
+			t.Errorf("%s: read %+v", how, got)
+		}
+	}
+	for i, e := range whole {
+		refused("without "+e.Name, slices.Delete(slices.Clone(whole), i, i+1))
+		for at := range e.Value {
+			for _, c := range []byte("0a:;") {
+				if e.Value[at] != c {
+					other := slices.Clone(whole)
+					other[i].Value = e.Value[:at] + string(c) + e.Value[at+1:]
+					refused(e.Name+"="+other[i].Value, other)
+				}
+			}
+		}
+	}
+	for from, to := range map[string]string{
+		"ldap:10;web:11": "ldap:11;web:10", "100.64.3.0/24": "100.64.4.0/24", "wireguard": "ipsec", "grants": "open", "fip-1": "fip-2",
+	} {
+		other := slices.Clone(whole)
+		for i := range other {
+			other[i].Value = strings.ReplaceAll(other[i].Value, from, to)
+		}
+		refused(to, other)
+	}
+}
+
+func TestAnErrorShowsNoEndlessLedger(t *testing.T) {
+	l := alloc.Ledger{ServiceCIDR: prefix("100.64.0.0/24")}
+	for i := range 500 {
+		l.Peers = append(l.Peers, fmt.Sprintf("plant-%03d", i))
+	}
+	if _, err := alloc.ParseEntries(l.Entries()); err == nil || len(err.Error()) > 400 {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -164,7 +228,8 @@ func TestARangeIsKnownEvenWhereTheLedgerIsNot(t *testing.T) {
 
 // FuzzParseEntries: what is accepted is exactly what would be written.
 func FuzzParseEntries(f *testing.F) {
-	f.Add("protocol=ipsec\nservice-cidr=100.64.0.0/24\nauthorization=open\nvips.1=web:10;y:11")
+	f.Add(strings.Join(checked("protocol=ipsec", "service-cidr=100.64.0.0/24", "authorization=open", "vips.1=web:10;y:11"), "\n"))
+	f.Add(strings.Join(checked("protocol=ipsec", "service-cidr=100.64.0.0/24", "authorization=open", "vips.1=y:11;web:10"), "\n"))
 	f.Add("addresses.1=ina:199\nauthorization=grants\nfloating-ip=f-1\npeers.1=ina;plant1\nprotocol=wireguard\nservice-cidr=100.64.3.0/24")
 	f.Add("vips.1=\xff:10\nvips.0=a:3\nvips.-1=a:3\nvips.=\n=\n")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -12,10 +12,11 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// ParseEntries is the inverse of Entries, and accepts nothing else: what another
-// hand changed is an error, and so is an entry of a newer vpnctl. With an error
-// come those parts that could be read, so that a range is known to be taken even
-// where its ledger can't be relied on.
+// ParseEntries is the inverse of Entries for what was allocated to a gateway, and
+// accepts nothing else: what another hand changed or removed is an error, no
+// entries at all are one, and so is an entry of a newer vpnctl. With an error come
+// those parts that could be read, so that a range is known to be taken even where
+// its ledger can't be relied on.
 func ParseEntries(entries []resource.Entry) (Ledger, error) {
 	r := reader{seen: map[string]bool{}, series: map[string]map[int]string{}}
 	for _, e := range entries {
@@ -66,6 +67,7 @@ func (r *reader) entry(e resource.Entry) {
 		if !r.ledger.Grants && e.Value != authorizationOpen {
 			r.fail("authorization %q is not known: written by a newer vpnctl?", e.Value)
 		}
+	case entryCheck:
 	case entryFloatingIP:
 		r.ledger.FloatingIP = e.Value
 		if !Writable(e.Value) {
@@ -128,10 +130,19 @@ func (r *reader) peer(name string) error {
 }
 
 // check compares what was read with what would be written, which finds whatever
-// the entries say in another way than Entries does.
+// the entries say in another way than Entries does, or don't say any more.
 func (l Ledger) check(entries []resource.Entry) error {
-	if !l.ServiceCIDR.IsValid() && len(l.VirtualIPs)+len(l.Addresses) > 0 {
-		return fmt.Errorf("addresses without a service-cidr")
+	read := map[string]string{}
+	for _, e := range entries {
+		read[e.Name] = e.Value
+	}
+	for _, name := range []string{entryProtocol, entryServiceCIDR, entryAuthorization, entryCheck} {
+		if read[name] == "" {
+			return fmt.Errorf("entry %s is missing, read %s", name, brief(entries))
+		}
+	}
+	if read[entryCheck] != checksum(entries) {
+		return fmt.Errorf("the check does not fit the other entries, read %s", brief(entries))
 	}
 	taken := map[byte]string{}
 	for _, octets := range []map[string]byte{l.VirtualIPs, l.Addresses} {
@@ -142,9 +153,28 @@ func (l Ledger) check(entries []resource.Entry) error {
 			taken[octets[name]] = name
 		}
 	}
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b resource.Entry) int { return strings.Compare(a.Name, b.Name) })
-	if want := l.Entries(); !slices.Equal(sorted, want) {
-		return fmt.Errorf("entries were changed by another hand: found %v, would write %v", sorted, want)
+	sorted := slices.SortedFunc(slices.Values(entries), byName)
+	if !slices.Equal(sorted, l.Entries()) {
+		return fmt.Errorf("the entries are not written as vpnctl writes them, read %s", brief(entries))
 	}
 	return nil
+}
+
+// shown is how much of a ledger an error shows, in bytes.
+const shown = 300
+
+// brief is what was read, in the order of names.
+func brief(entries []resource.Entry) string {
+	var lines []string
+	for _, e := range slices.SortedFunc(slices.Values(entries), byName) {
+		lines = append(lines, e.Name+"="+e.Value)
+	}
+	if len(lines) == 0 {
+		return "nothing"
+	}
+	text := strings.Join(lines, " ")
+	if len(text) > shown {
+		text = strings.ToValidUTF8(text[:shown], "") + "…"
+	}
+	return text
 }
