@@ -103,6 +103,10 @@ func (b *block) verdict() string {
 	switch {
 	case len(b.refused) > 0:
 		return "refused"
+	case b.Blocked != "" && b.Waiting > 0:
+		return "blocked: " + waits(b.Waiting)
+	case b.Blocked != "":
+		return "blocked"
 	case b.Excluded:
 		return "not selected"
 	case pending == 0 && held > 0:
@@ -172,6 +176,7 @@ func (t *text) quiet(unchanged []*block) {
 	}
 	for _, b := range unchanged {
 		t.titleLine(b)
+		t.given(b)
 	}
 }
 
@@ -194,8 +199,20 @@ func (t *text) block(b *block) {
 	t.body(b)
 }
 
+// given are the addresses that a gateway has, where all was asked for.
+func (t *text) given(b *block) {
+	s := t.o.Given[b.Owner.Owner].String()
+	if !t.o.Verbose || s == "" {
+		return
+	}
+	for _, line := range wrap(s, t.o.columns()-len(lineIndent)) {
+		t.line(lineIndent, line)
+	}
+}
+
 // body is a block without its title.
 func (t *text) body(b *block) {
+	t.given(b)
 	t.lastHeld = ""
 	for _, g := range t.groups(t.worth(b.changes)) {
 		t.group(g, b.New)

@@ -34,6 +34,9 @@ func (t tally) sentences(refused int) []string {
 	if len(t.customers) > 0 {
 		all = append(all, "Customers who must act: "+names(t.customers, namesInText)+".")
 	}
+	if s := t.blockage(); s != "" {
+		all = append(all, s)
+	}
 	if refused > 0 {
 		all = append(all, fmt.Sprintf("%s: what is named there is left alone.", count(refused, "refusal")))
 	}
@@ -45,7 +48,7 @@ func (t tally) unchanged(refused int) string {
 	case refused > 0:
 		return "Plan: nothing that may be done."
 	case t.Held > 0:
-		return fmt.Sprintf("Plan: no changes now, %d held.", t.Held)
+		return "Plan: no changes now, " + t.held() + "."
 	}
 	s := "Plan: no changes."
 	if t.Kept > 0 {

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"flag"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -59,6 +61,8 @@ func TestTextAndMarkdown(t *testing.T) {
 		"a plan of nothing":                      {plan.Plan{Estate: "empty"}, Options{}},
 		"what a list keeps is not deleted":       {plan.Plan{Estate: "e", Changes: listChange()}, Options{Header: header}},
 		"a wide terminal takes longer lines":     {everything(), Options{Header: header, Width: 132}},
+		"a blocked gateway says why":             {blocked(), Options{Header: header}},
+		"every gateway's addresses with verbose": {unchanged(2), Options{Verbose: true, Given: standing(unchanged(2))}},
 		"many addresses are counted":             {plan.Plan{Estate: "e", Changes: crowded()}, Options{Header: header}},
 		"an estate's own files have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
 	} {
@@ -74,6 +78,22 @@ func TestTextAndMarkdown(t *testing.T) {
 			golden(t, filepath.Base(t.Name())+".md", markdown.Bytes())
 		})
 	}
+}
+
+// blocked has a gateway that waits for a decision, and nothing else.
+func blocked() plan.Plan {
+	const why = "peer plant2 has no manifest: nothing of this gateway is changed without --prune"
+	return plan.Plan{Estate: "e", Owners: []plan.Owner{{Owner: dc1, Protocol: vpn.IPsec, Blocked: why, Waiting: 3}},
+		Notices: []plan.Notice{{Owner: dc1, Message: why, Hint: "--prune deletes what is gone"}}}
+}
+
+func standing(p plan.Plan) map[vpn.Owner]Addresses {
+	all := map[vpn.Owner]Addresses{}
+	for i, o := range p.Owners {
+		all[o.Owner] = Addresses{FloatingIP: netip.AddrFrom4([4]byte{203, 0, 113, byte(i)}), Ledger: alloc.Ledger{
+			ServiceCIDR: netip.MustParsePrefix("100.64.0.0/24"), VirtualIPs: map[string]byte{"web": 10}}}
+	}
+	return all
 }
 
 // listChange takes one element out of a YAML list.

@@ -55,6 +55,12 @@ func (m *markdown) head() {
 		title = count(len(m.p.Refusals), "refusal") + ", " + title
 	case m.tally.Pending() == 0:
 		title = "no changes"
+		if t := m.tally; t.Held > 0 {
+			title += " now, " + t.held()
+		}
+	}
+	if n := len(m.tally.blocked); n > 0 {
+		title += ", " + count(n, "gateway") + " blocked"
 	}
 	if m.tally.Worst > plan.ImpactNone {
 		title += ", impact: " + m.tally.Worst.String()
@@ -103,11 +109,11 @@ func (m *markdown) refusals() {
 func (m *markdown) gateways() {
 	var lines []string
 	for _, b := range blocks(m.p) {
-		if len(b.changes)+len(b.refused) == 0 {
+		if len(b.changes)+len(b.refused) == 0 && b.Blocked == "" {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |", prose(clip(b.title(m.p.Estate), cellLimit)),
-			actions(b), prose(b.verdict()), prose(clip(names(b.interrupted(), 5), cellLimit))))
+			actions(b), prose(clip(judgement(b), cellLimit)), prose(clip(names(b.interrupted(), 5), cellLimit))))
 	}
 	if len(lines) == 0 {
 		return
@@ -116,6 +122,14 @@ func (m *markdown) gateways() {
 	m.line("| gateway | changes | verdict | interrupted |")
 	m.line("| --- | --- | --- | --- |")
 	m.rows(lines, gatewayShare, "gateway")
+}
+
+// judgement is the verdict, and why where nothing else in the table says it.
+func judgement(b *block) string {
+	if b.Blocked != "" {
+		return "blocked: " + Plain(b.Blocked)
+	}
+	return b.verdict()
 }
 
 // actions writes "+3 ~1 -0" with only the signs that occur.

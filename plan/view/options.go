@@ -5,15 +5,18 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // Options say how a plan is shown.
 type Options struct {
-	Width   int    // of the terminal; 0: unknown
-	Color   bool   // ANSI colours, for terminals; they only mark what the signs already say
-	Verbose bool   // every attribute, object, unchanged gateway and cell of the reachability table
-	Header  Header // the first line
-	Next    string // what to type next: "vpnctl apply gateways/"; empty: no hint
+	Width   int                     // of the terminal; 0: unknown
+	Color   bool                    // ANSI colours, for terminals; they only mark what the signs already say
+	Verbose bool                    // every attribute, object, unchanged gateway and cell of the reachability table
+	Header  Header                  // the first line
+	Given   map[vpn.Owner]Addresses // shown with Verbose: what each gateway has
+	Next    string                  // what to type next: "vpnctl apply gateways/"; empty: no hint
 }
 
 // Header is what a reader wants to know before the plan itself. Empty fields

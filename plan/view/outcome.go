@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,22 +12,43 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
+// Report is how an apply went.
+type Report struct {
+	Outcomes []Outcome
+	Elapsed  time.Duration
+	Given    []Given   // gateways that are new or whose addresses changed
+	Plan     plan.Plan // what was carried out; what it held or refused is still to do
+	Next     string    // how to go on with what is held: "vpnctl apply --prune"
+
+	Color bool
+	Width int // of the terminal; 0: unknown
+}
+
+// Given is a gateway with its addresses.
+type Given struct {
+	Owner     vpn.Owner
+	Addresses Addresses
+}
+
 // Outcome is what became of one change. Neither done nor failed: it was not
 // begun, because what it needs failed or the run was stopped.
 type Outcome struct {
-	Change plan.Change
-	Done   bool
-	Failed bool
-	Err    error // why it failed or was not begun
+	Change  plan.Change
+	Done    bool
+	Failed  bool
+	Stopped bool   // not begun because the run was asked to stop
+	Err     error  // why it failed or was not begun
+	Cure    string // what has to be done before another try helps; empty: nothing
 }
 
 // Outcomes writes the report of an apply: for every gateway that is not
-// finished its errors, what was done and what was not, and a closing line.
-// Nothing needs undoing after an apply that failed, and the report says so.
-func Outcomes(w io.Writer, outcomes []Outcome, elapsed time.Duration, color bool) error {
-	r := &report{ink: ink(color)}
+// finished its errors, what was done and what was not; the addresses that were
+// given; how much was done, and what is left to do. Nothing needs undoing after
+// an apply that failed, and the report says so.
+func Outcomes(w io.Writer, report Report) error {
+	r := &reporter{Report: report, ink: ink(report.Color)}
 	done, gateways := 0, 0
-	for _, o := range owners(outcomes) {
+	for _, o := range owners(r.Outcomes) {
 		if !o.owner.IsZero() {
 			gateways++
 			done += btoi(o.finished())
@@ -37,46 +57,80 @@ func Outcomes(w io.Writer, outcomes []Outcome, elapsed time.Duration, color bool
 			r.unfinished(o)
 		}
 	}
-	r.closing(done, gateways, outcomes, elapsed)
+	for _, g := range r.Given {
+		for _, line := range given(g.Owner, g.Addresses, r.columns()) {
+			r.line(line)
+		}
+	}
+	r.closing(done, gateways)
+	r.left()
 	return write(w, r.b.String())
 }
 
-type report struct {
+type reporter struct {
+	Report
 	b   strings.Builder
 	ink ink
 }
 
-// ownerOutcome is what became of one gateway.
-type ownerOutcome struct {
-	owner        vpn.Owner
-	failed       []Outcome
-	done, undone []string
-	why          error // of the first change that was not begun
+func (r *reporter) columns() int { return Options{Width: r.Width}.columns() }
+
+func (r *reporter) line(parts ...string) {
+	r.b.WriteString(strings.Join(parts, ""))
+	r.b.WriteByte('\n')
 }
 
-func (o *ownerOutcome) finished() bool { return len(o.failed)+len(o.undone) == 0 }
+func (r *reporter) unfinished(o *ownerOutcome) {
+	name := ownerName(o.owner)
+	for _, f := range o.failed {
+		r.line(r.ink.sign(signFailed), " ", r.ink.paint(bold, name), ": ", step(f.Change), ": ", oneLine(f.Err))
+	}
+	if len(o.failed) == 0 {
+		r.line(r.ink.sign(signHeld), " ", r.ink.paint(bold, name), ": ", o.halt())
+	}
+	var parts []string
+	if len(o.done) > 0 {
+		parts = append(parts, "done: "+tallied(o.done))
+	}
+	if len(o.undone) > 0 {
+		parts = append(parts, "not done: "+tallied(o.undone))
+	}
+	for _, line := range wrap(strings.Join(append(parts, o.advice()), dot), r.columns()-len(reportIndent)) {
+		r.line(reportIndent, line)
+	}
+}
 
-func owners(outcomes []Outcome) []*ownerOutcome {
-	var all []*ownerOutcome
-	index := map[vpn.Owner]*ownerOutcome{}
-	for _, x := range outcomes {
-		o := index[x.Change.Owner]
-		if o == nil {
-			o = &ownerOutcome{owner: x.Change.Owner}
-			index[x.Change.Owner] = o
-			all = append(all, o)
-		}
-		switch {
-		case x.Done:
-			o.done = append(o.done, step(x.Change))
-		case x.Failed:
-			o.failed = append(o.failed, x)
-		default:
-			o.undone = append(o.undone, step(x.Change))
-			o.why = cmp.Or(o.why, x.Err)
+const reportIndent = "    "
+
+// closing counts what was done. The record of what was applied counts only where
+// nothing else does, as in a plan.
+func (r *reporter) closing(done, gateways int) {
+	changes, all := 0, 0
+	for _, x := range counted(r.Outcomes) {
+		all++
+		changes += btoi(x.Done)
+	}
+	s := fmt.Sprintf("Applied %s", count(changes, "change"))
+	if changes < all {
+		s = fmt.Sprintf("%d of %s applied, %d of %s done", done, count(gateways, "gateway"), changes, count(all, "change"))
+	}
+	if r.Elapsed > 0 {
+		s += " in " + seconds(r.Elapsed)
+	}
+	r.line(s + ".")
+}
+
+func counted(all []Outcome) []Outcome {
+	var some []Outcome
+	for _, o := range all {
+		if o.Change.ID.Kind != resource.KindApplied {
+			some = append(some, o)
 		}
 	}
-	return all
+	if len(some) == 0 {
+		return all
+	}
+	return some
 }
 
 // step names a change within its gateway.
@@ -93,44 +147,6 @@ func step(c plan.Change) string {
 var steps = strings.NewReplacer("-ip", " IP", "-", " ")
 
 const kubernetesStep = "Kubernetes object"
-
-func (r *report) unfinished(o *ownerOutcome) {
-	name := ownerName(o.owner)
-	for _, f := range o.failed {
-		r.line(r.ink.sign(signFailed), " ", r.ink.paint(bold, name), ": ", step(f.Change), ": ", oneLine(f.Err))
-	}
-	if len(o.failed) == 0 {
-		r.line(r.ink.sign(signHeld), " ", r.ink.paint(bold, name), ": ", oneLine(o.why))
-	}
-	var parts []string
-	if len(o.done) > 0 {
-		parts = append(parts, "done: "+tallied(o.done))
-	}
-	if len(o.undone) > 0 {
-		parts = append(parts, "not done: "+tallied(o.undone))
-	}
-	r.line("    ", strings.Join(append(parts, "nothing needs undoing, run apply again"), " · "))
-}
-
-func (r *report) line(parts ...string) {
-	r.b.WriteString(strings.Join(parts, ""))
-	r.b.WriteByte('\n')
-}
-
-func (r *report) closing(done, gateways int, outcomes []Outcome, elapsed time.Duration) {
-	changes := 0
-	for _, x := range outcomes {
-		changes += btoi(x.Done)
-	}
-	s := fmt.Sprintf("Applied %s", count(changes, "change"))
-	if changes < len(outcomes) {
-		s = fmt.Sprintf("%d of %s applied, %d of %s done", done, count(gateways, "gateway"), changes, count(len(outcomes), "change"))
-	}
-	if elapsed > 0 {
-		s += " in " + seconds(elapsed)
-	}
-	r.line(s + ".")
-}
 
 // tallied joins steps in their order, equal ones once with their number.
 func tallied(steps []string) string {

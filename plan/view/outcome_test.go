@@ -3,16 +3,21 @@ package view
 import (
 	"bytes"
 	"errors"
+	"net/netip"
 	"testing"
 	"time"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
 func TestOutcomes(t *testing.T) {
 	all := everything().Pending()
+	given := []Given{{dc1, Addresses{FloatingIP: netip.MustParseAddr("203.0.113.22"), Ledger: alloc.Ledger{ServiceCIDR: netip.MustParsePrefix("100.64.0.0/24"),
+		VirtualIPs: map[string]byte{"web": 11, "ldap": 10}, Addresses: map[string]byte{"laptop-ina": 199, "laptop-hank": 198, "phone\x1b[2J": 197}}}}}
 	failed := errors.New("attaching port 3f2a to server worker-3: 409 conflictingRequest:\nport is still in use\x1b[2J")
-	var mixed, stopped, fine []Outcome
+	var mixed, stopped, between, fine, quota []Outcome
 	for _, c := range all {
 		o := Outcome{Change: c, Done: true}
 		fine = append(fine, o)
@@ -23,17 +28,38 @@ func TestOutcomes(t *testing.T) {
 			o = Outcome{Change: c, Err: errors.New("needs openstack.port/globex/remote")}
 		}
 		mixed = append(mixed, o)
-		stopped = append(stopped, Outcome{Change: c, Done: c.Owner == dc1, Err: errors.New("stopped before it began")})
+		halt := Outcome{Change: c, Done: c.Owner == dc1, Stopped: c.Owner != dc1, Err: errors.New("asked to stop")}
+		stopped = append(stopped, halt)
+		if c.Owner == remote && c.ID.Kind.Cloud() && c.ID.Kind != resource.KindApplied {
+			halt = Outcome{Change: c, Done: true}
+		}
+		between = append(between, halt)
+		if o.Failed {
+			o.Cure = "raise the quota"
+		}
+		quota = append(quota, o)
 	}
-	for name, c := range map[string][]Outcome{
-		"all is done":                  fine,
-		"one gateway failed":           mixed,
-		"stopped in between":           stopped,
-		"nothing was there to be done": nil,
+	held := heldOnly()
+	held.Refusals = refused().Refusals
+	held.Owners[0].Blocked, held.Owners[0].Waiting = "why", 1
+	for i := range held.Changes {
+		held.Changes[i].HeldUntil = time.Date(2026, 1, 2, 15, 4, 5+i, 0, time.UTC)
+	}
+	for name, c := range map[string]Report{
+		"all is done":                       {Outcomes: fine, Given: given},
+		"one gateway failed":                {Outcomes: mixed},
+		"stopped before a gateway began":    {Outcomes: stopped},
+		"stopped in between":                {Outcomes: between},
+		"a quota is used up":                {Outcomes: quota},
+		"nothing was there to be done":      {},
+		"what is held and refused is left":  {Outcomes: fine[:1], Plan: held, Next: "vpnctl apply --prune gateways/"},
+		"the record alone counts":           {Outcomes: []Outcome{{Change: fresh()[3], Done: true}}},
+		"the record does not count besides": {Outcomes: []Outcome{{Change: fresh()[2], Done: true}, {Change: fresh()[3], Done: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Outcomes(&b, c, 1800*time.Millisecond, false); err != nil {
+			c.Elapsed = 1800 * time.Millisecond
+			if err := Outcomes(&b, c); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "outcomes_"+t.Name()[len("TestOutcomes/"):]+".txt", b.Bytes())

@@ -143,8 +143,11 @@ func (p *Progress) finish(a *activity) {
 	case a.skipped:
 		sign = signHeld
 	}
-	p.draw(fmt.Sprintf("%s %s  %s  %s\n", p.ink.sign(sign), pad(ownerName(a.owner), ownerWidth),
-		tallied(a.done), seconds(p.o.Now().Sub(a.begun))))
+	done := tallied(a.done)
+	if len(a.done) < a.all {
+		done = strings.TrimSuffix(fmt.Sprintf("%d of %s: %s", len(a.done), count(a.all, "change"), done), ": ")
+	}
+	p.draw(fmt.Sprintf("%s %s  %s  %s\n", p.ink.sign(sign), pad(ownerName(a.owner), ownerWidth), done, seconds(p.o.Now().Sub(a.begun))))
 }
 
 const (

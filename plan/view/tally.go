@@ -13,6 +13,8 @@ import (
 type tally struct {
 	plan.Summary
 	interrupted, customers []string
+	blocked                []string // gateways
+	waiting                int      // changes of theirs
 }
 
 func sum(p plan.Plan) tally {
@@ -22,6 +24,12 @@ func sum(p plan.Plan) tally {
 	}
 	for _, r := range t.Customers {
 		t.customers = append(t.customers, PeerName(r.Gateway, r.Peer))
+	}
+	for _, o := range p.Owners {
+		if o.Blocked != "" {
+			t.blocked = append(t.blocked, o.Owner.Path())
+			t.waiting += o.Waiting
+		}
 	}
 	return t
 }

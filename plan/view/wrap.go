@@ -26,13 +26,16 @@ const dot = " · "
 // wrap breaks a text into lines of at most width characters: where its parts
 // meet, and within a part only where that one is too long for a line.
 func wrap(s string, width int) []string {
+	if length(s) <= width {
+		return []string{s}
+	}
 	var lines []string
 	open := ""
 	for _, part := range strings.Split(s, dot) {
 		switch {
 		case open == "":
 			open = part
-		case length(open)+length(dot)+length(part) <= width:
+		case length(open)+length(dot)+length(part)+2 <= width: // 2: another dot may follow
 			open += dot + part
 			continue
 		default:

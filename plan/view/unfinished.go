@@ -1,0 +1,66 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// ownerOutcome is what became of one gateway.
+type ownerOutcome struct {
+	owner        vpn.Owner
+	failed       []Outcome
+	done, undone []string
+	last         string // the last step that was done
+	stopped      bool
+	why          error // of the first change that was not begun
+}
+
+func (o *ownerOutcome) finished() bool { return len(o.failed)+len(o.undone) == 0 }
+
+func owners(outcomes []Outcome) []*ownerOutcome {
+	var all []*ownerOutcome
+	index := map[vpn.Owner]*ownerOutcome{}
+	for _, x := range outcomes {
+		o := index[x.Change.Owner]
+		if o == nil {
+			o = &ownerOutcome{owner: x.Change.Owner}
+			index[x.Change.Owner] = o
+			all = append(all, o)
+		}
+		switch {
+		case x.Done:
+			o.last = step(x.Change)
+			o.done = append(o.done, o.last)
+		case x.Failed:
+			o.failed = append(o.failed, x)
+		default:
+			o.undone = append(o.undone, step(x.Change))
+			o.stopped = o.stopped || x.Stopped
+			o.why = cmp.Or(o.why, x.Err)
+		}
+	}
+	return all
+}
+
+// halt says why a gateway is not finished although nothing of it failed.
+func (o *ownerOutcome) halt() string {
+	switch {
+	case o.stopped && len(o.done) > 0:
+		return fmt.Sprintf("stopped after %s, %d of %s", o.last, len(o.done), count(len(o.done)+len(o.undone), "change"))
+	case o.stopped:
+		return "stopped before it began"
+	}
+	return oneLine(o.why)
+}
+
+// advice says what to do about a gateway that is not finished.
+func (o *ownerOutcome) advice() string {
+	for _, f := range o.failed {
+		if f.Cure != "" {
+			return "nothing needs undoing: " + Plain(f.Cure) + ", then run apply again"
+		}
+	}
+	return "nothing needs undoing, run apply again"
+}
