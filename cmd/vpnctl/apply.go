@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/view"
 )
@@ -51,6 +52,9 @@ func (c applyCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	defer a.site.Close()
+	if err := j.belongs(a.site); err != nil {
+		return err
+	}
 	switch {
 	case j.saved != nil:
 		return a.saved()
@@ -83,7 +87,7 @@ func (a *application) asked() error {
 	if err != nil {
 		return err
 	}
-	if err := a.show(result.Plan); err != nil {
+	if err := a.show(result); err != nil {
 		return err
 	}
 	if done, err := a.settled(result.Plan); done {
@@ -108,7 +112,7 @@ func (a *application) unattended() error {
 		if err != nil {
 			return err
 		}
-		if err := a.show(result.Plan); err != nil {
+		if err := a.show(result); err != nil {
 			return err
 		}
 		if done, err := a.settled(result.Plan); done {
@@ -132,14 +136,18 @@ func (a *application) again(ctx context.Context, agreed plan.Plan, name string) 
 		return errSaid
 	}
 	if done, err := a.settled(result.Plan); done {
+		if err == nil {
+			_, err = fmt.Fprintln(a.streams.stdout, "Nothing to do.")
+		}
 		return err
 	}
 	return a.carryOut(ctx, result)
 }
 
-func (a *application) show(p plan.Plan) error {
-	return view.Text(a.streams.stdout, p, view.Options{Color: a.globals.color(a.streams.stdout),
-		Verbose: a.globals.Verbose > 0, Header: a.site.header})
+func (a *application) show(r *reconcile.Result) error {
+	o := a.globals.shown(a.streams)
+	o.Header, o.Given = a.site.header, standing(r)
+	return view.Text(a.streams.stdout, r.Plan, o)
 }
 
 // settled tells whether nothing is left to be carried out, and why.

@@ -17,11 +17,12 @@ import (
 
 // site is where an estate lives: its cloud and its Kubernetes side.
 type site struct {
-	estate  vpn.Estate
-	cloud   *openstack.Driver
-	drivers []cloud.Driver
-	header  view.Header
-	close   func() error
+	estate   vpn.Estate
+	cloud    *openstack.Driver
+	drivers  []cloud.Driver
+	header   view.Header
+	identity string // of the cloud: the same wherever it is reached from
+	close    func() error
 }
 
 // Close lets go of a simulated cloud.
@@ -30,8 +31,8 @@ func (at *site) Close() error { return at.close() }
 // connect reaches the estate's cloud and its Kubernetes side, or with --sim the
 // simulated ones. A relative folder of the estate counts from base.
 func (g *Globals) connect(ctx context.Context, s *streams, e vpn.Estate, base string) (*site, error) {
-	if g.Sim != "" {
-		return g.connectSimulated(ctx, s, e)
+	if g.Sim.On {
+		return g.connectSimulated(ctx, s, e, base)
 	}
 	if e.Kubernetes.Target != vpn.TargetDirectory {
 		return nil, fmt.Errorf("spec.kubernetes.target: %s is not supported by this version; use %s, or --sim", e.Kubernetes.Target, vpn.TargetDirectory)
@@ -45,13 +46,19 @@ func (g *Globals) connect(ctx context.Context, s *streams, e vpn.Estate, base st
 		root = filepath.Join(base, root)
 	}
 	name := cmp.Or(e.OpenStack.Cloud, os.Getenv("OS_CLOUD"), "of the environment")
-	return newSite(e, driver, root, name, func() error { return nil }), nil
+	at := newSite(e, driver, root, name)
+	at.identity = "project " + driver.Project()
+	return at, nil
 }
 
 // connectSimulated makes the simulated cloud of --sim, with the Kubernetes side
 // beside its state. A cluster is simulated by files, too.
-func (g *Globals) connectSimulated(ctx context.Context, s *streams, e vpn.Estate) (*site, error) {
-	server, err := simulator.New(simulator.Options{Dir: string(g.Sim), Seed: seedOf(e)})
+func (g *Globals) connectSimulated(ctx context.Context, s *streams, e vpn.Estate, base string) (*site, error) {
+	dir, err := g.Sim.folder(base)
+	if err != nil {
+		return nil, err
+	}
+	server, err := simulator.New(simulator.Options{Dir: dir, Seed: seedOf(e)})
 	if err != nil {
 		return nil, err
 	}
@@ -69,16 +76,22 @@ func (g *Globals) connectSimulated(ctx context.Context, s *streams, e vpn.Estate
 		return nil, err
 	}
 	e.Kubernetes = vpn.Kubernetes{Target: vpn.TargetDirectory, Directory: e.Kubernetes.Directory, Nodes: simulatedNodes(e)}
-	return newSite(e, driver, filepath.Join(string(g.Sim), "kubernetes"), "simulated in "+tidy(string(g.Sim)), server.Close), nil
+	at := newSite(e, driver, filepath.Join(dir, "kubernetes"), "simulated in "+tidy(dir))
+	at.close = server.Close
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	at.identity = "simulated in " + dir
+	return at, nil
 }
 
-func newSite(e vpn.Estate, driver *openstack.Driver, root, name string, close func() error) *site {
+func newSite(e vpn.Estate, driver *openstack.Driver, root, name string) *site {
 	return &site{
 		estate:  e,
 		cloud:   driver,
 		drivers: []cloud.Driver{driver, directory.New(root)},
 		header:  view.Header{Cloud: name, Target: "directory " + tidy(root), Directory: tidy(root)},
-		close:   close,
+		close:   func() error { return nil },
 	}
 }
 

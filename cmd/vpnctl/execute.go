@@ -66,7 +66,15 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 	finished := ticking(show)
 	report := r.Apply(ctx, cloud.Execution{Parallelism: a.Parallelism, Stop: a.stop.stop, Progress: func(e cloud.Event) { tell(show, e) }})
 	finished()
-	if err := view.Outcomes(a.streams.stdout, outcomes(report), time.Since(began), a.globals.color(a.streams.stdout)); err != nil {
+	if err := view.Outcomes(a.streams.stdout, view.Report{
+		Outcomes: outcomes(report),
+		Elapsed:  time.Since(began),
+		Given:    given(r, report),
+		Plan:     r.Plan,
+		Next:     a.next(),
+		Color:    a.globals.color(a.streams.stdout),
+		Width:    width(a.streams.stdout),
+	}); err != nil {
 		return err
 	}
 	if report.Err() != nil || len(r.Plan.Refusals) > 0 {
@@ -109,7 +117,22 @@ func ticking(show *view.Progress) (finish func()) {
 func outcomes(r *cloud.Report) []view.Outcome {
 	var all []view.Outcome
 	for _, o := range r.Outcomes {
-		all = append(all, view.Outcome{Change: o.Change, Done: o.State == cloud.Done, Failed: o.State == cloud.Failed, Err: o.Err})
+		all = append(all, view.Outcome{Change: o.Change, Done: o.State == cloud.Done, Failed: o.State == cloud.Failed,
+			Stopped: errors.Is(o.Err, cloud.ErrStopped), Err: o.Err, Cure: cure(o.Err)})
 	}
 	return all
+}
+
+// cure says what helps against an error that another try alone does not cure;
+// empty: another try may.
+func cure(err error) string {
+	switch {
+	case errors.Is(err, cloud.ErrQuota):
+		return "raise the quota, or remove something"
+	case errors.Is(err, cloud.ErrUnresolved):
+		return "correct the name in the manifests"
+	case errors.Is(err, cloud.ErrRejected):
+		return "the cloud will refuse this again; remove the cause"
+	}
+	return ""
 }

@@ -13,7 +13,7 @@ const impactEnum = ",reload,reconnect,restart,customer"
 // selection are the flags that a plan depends on.
 type selection struct {
 	Gateway    []string      `placeholder:"NS/NAME" sep:"none" help:"Only this gateway; repeatable. All manifests are still read."`
-	Only       string        `enum:",cloud,kubernetes" default:"" placeholder:"SIDE" help:"Only one side: cloud or kubernetes."`
+	Only       choice        `enum:",cloud,kubernetes" default:"" placeholder:"SIDE" help:"Only one side: cloud or kubernetes."`
 	Prune      bool          `help:"Delete gateways and peers whose manifest is gone."`
 	MaxDeletes *int          `placeholder:"N" help:"With --prune: refuse to delete more gateways and peers than this. Default: 10."`
 	AllowEmpty bool          `help:"With --prune: allow it although no manifest was read at all."`
@@ -46,7 +46,7 @@ func (f selection) given() bool {
 // options are the flags in the plan's terms, where zero means the default and a
 // negative number none.
 func (f selection) options() plan.Options {
-	o := plan.Options{Gateways: f.Gateway, Only: f.Only, Prune: f.Prune, AllowEmpty: f.AllowEmpty, PodsGone: f.PodsGone, Hold: f.Hold}
+	o := plan.Options{Gateways: f.Gateway, Only: string(f.Only), Prune: f.Prune, AllowEmpty: f.AllowEmpty, PodsGone: f.PodsGone, Hold: f.Hold}
 	if f.Hold == 0 {
 		o.Hold = -1
 	}
@@ -61,7 +61,7 @@ func (f selection) options() plan.Options {
 
 // gate is the policy that a plan must pass.
 type gate struct {
-	DenyImpact string `enum:"${impacts}" default:"" placeholder:"LEVEL" help:"Fail when a change has this impact or a worse one: reload, reconnect, restart or customer."`
+	DenyImpact choice `enum:"${impacts}" default:"" placeholder:"LEVEL" help:"Fail when a change has this impact or a worse one: reload, reconnect, restart or customer."`
 }
 
 // pass fails when the plan holds a change that is denied.

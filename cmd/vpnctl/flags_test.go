@@ -82,7 +82,7 @@ func TestNextSaysTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, p.next(g)); diff != "" {
+			if diff := cmp.Diff(c.want, p.next(g, plan.Plan{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			again := strings.Replace(c.want, "vpnctl apply", "apply", 1)

@@ -50,16 +50,20 @@ func (g *Globals) savedJob(saved *plan.Plan, paths []string, f selection, err er
 	case saved.Input == nil:
 		return nil, fmt.Errorf("%s: without the estate it was made from; save a plan with -o", paths[0])
 	}
-	file := g.Estate
-	if file == "" {
-		file = nearest("vpnctl.yaml")
-	}
-	j := &job{estate: *saved.Input, options: saved.Options, base: filepath.Dir(file), saved: saved, file: paths[0],
+	j := &job{estate: *saved.Input, options: saved.Options, base: filepath.Dir(g.estateFile()), saved: saved, file: paths[0],
 		manifests: written(*saved.Input)}
 	if saved.Survey != nil {
 		j.survey = *saved.Survey
 	}
 	return j, nil
+}
+
+// belongs refuses a saved plan for another cloud: nothing in it would be found.
+func (j *job) belongs(at *site) error {
+	if j.saved == nil || j.saved.Cloud == "" || j.saved.Cloud == at.identity {
+		return nil
+	}
+	return fmt.Errorf("nothing was changed: %s was made against another cloud (%s), and this one is %s", j.file, j.saved.Cloud, at.identity)
 }
 
 // written counts the manifests that an estate was read from.

@@ -18,14 +18,16 @@ type grammar struct {
 	Simulator  simulatorCommand  `cmd:"" help:"A simulated OpenStack on loopback."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
+	Help       helpCommand       `cmd:"" hidden:"" help:"Explain a command."`
 }
 
 // Globals are the flags of every command.
 type Globals struct {
-	Estate  string  `placeholder:"FILE" help:"The Estate's file. Default: the nearest vpnctl.yaml, from the manifests' folder upwards." type:"path" completion:"file"`
-	Sim     simFlag `help:"--sim or --sim=DIR: a simulated cloud with its state in DIR (${sim}), and the Kubernetes side below it."`
-	Verbose int     `short:"v" type:"counter" help:"Say more; -v also logs to stderr, -vv logs every call."`
-	Color   string  `enum:"auto,always,never" default:"auto" help:"Colour: auto, always or never. NO_COLOR counts for auto."`
+	Estate  string           `placeholder:"FILE" help:"The Estate's file. Default: the nearest vpnctl.yaml, from the manifests' folder upwards." type:"path" completion:"file"`
+	Sim     simFlag          `help:"--sim or --sim=DIR: a simulated cloud with its state in DIR (${sim} beside the Estate's file), and the Kubernetes side below it."`
+	Verbose int              `short:"v" type:"counter" help:"Say more; -v also logs to stderr, -vv logs every call."`
+	Version kong.VersionFlag `help:"Print the version."`
+	Color   string           `enum:"auto,always,never" default:"auto" help:"Colour: auto, always or never. NO_COLOR counts for auto."`
 }
 
 func main() {
@@ -55,7 +57,7 @@ func newParser(g *grammar, s *streams) (*kong.Kong, error) {
 	return kong.New(g,
 		kong.Name("vpnctl"),
 		kong.Description("Site-to-site VPN gateways on OpenStack and Kubernetes, from manifests: validate, plan, apply, render."),
-		kong.Vars{"sim": defaultSim, "impacts": impactEnum},
+		kong.Vars{"sim": defaultSim, "impacts": impactEnum, "version": versionLine()},
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Writers(s.stdout, s.stderr),

@@ -3,31 +3,53 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/vpnctl/vpnctl/plan"
 )
 
-// next is the command line that applies what was planned.
-func (c planCommand) next(g *Globals) string {
+// next is the command line that applies what was planned; empty where it would be
+// refused.
+func (c planCommand) next(g *Globals, p plan.Plan) string {
+	switch {
+	case c.pass(p) != nil:
+		return ""
+	case c.Out != "":
+		return line(append(append(g.words(), c.gate.words()...), c.Out))
+	}
+	return line(slices.Concat(g.words(), c.gate.words(), c.selection.words(), c.Paths))
+}
+
+// next is the command line that goes on with what an apply has held; a saved plan
+// has done its part by then.
+func (a *application) next() string {
+	if a.job.saved != nil {
+		return ""
+	}
+	return line(slices.Concat(a.globals.words(), a.gate.words(), a.selection.words(), a.Paths))
+}
+
+// words are the beginning of a command line that applies.
+func (g *Globals) words() []string {
 	words := []string{"vpnctl", "apply"}
 	if g.Estate != "" {
 		words = append(words, "--estate", g.Estate)
 	}
-	switch g.Sim {
-	case "":
-	case defaultSim:
+	switch {
+	case g.Sim.Dir != "":
+		words = append(words, "--sim="+g.Sim.Dir)
+	case g.Sim.On:
 		words = append(words, "--sim")
-	default:
-		words = append(words, "--sim="+string(g.Sim))
 	}
-	if c.DenyImpact != "" {
-		words = append(words, "--deny-impact", c.DenyImpact)
+	return words
+}
+
+func (g gate) words() []string {
+	if g.DenyImpact == "" {
+		return nil
 	}
-	if c.Out != "" {
-		return line(append(words, c.Out))
-	}
-	return line(append(append(words, c.selection.words()...), c.Paths...))
+	return []string{"--deny-impact", string(g.DenyImpact)}
 }
 
 func (f selection) words() []string {
@@ -36,7 +58,7 @@ func (f selection) words() []string {
 		words = append(words, "--gateway", g)
 	}
 	if f.Only != "" {
-		words = append(words, "--only", f.Only)
+		words = append(words, "--only", string(f.Only))
 	}
 	if f.Prune {
 		words = append(words, "--prune")

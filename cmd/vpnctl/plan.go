@@ -10,7 +10,6 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/view"
-	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 type planCommand struct {
@@ -43,16 +42,17 @@ func (c planCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
-	p, header, err := c.plan(g, s, stop, j)
+	o := g.shown(s)
+	p, err := c.plan(g, s, stop, j, &o)
 	if err != nil {
 		return err
 	}
 	if c.Out != "" {
-		if err := save(c.Out, p, j.estate); err != nil {
+		if err := save(c.Out, p); err != nil {
 			return err
 		}
 	}
-	if err := c.show(g, s, p, header); err != nil {
+	if err := c.show(g, s, p, o); err != nil {
 		return err
 	}
 	return c.verdict(p)
@@ -71,38 +71,49 @@ func (c planCommand) verdict(p plan.Plan) error {
 	return nil
 }
 
-func (c planCommand) show(g *Globals, s *streams, p plan.Plan, h view.Header) error {
+// shown says how plans are written.
+func (g *Globals) shown(s *streams) view.Options {
+	return view.Options{Color: g.color(s.stdout), Verbose: g.Verbose > 0, Width: width(s.stdout)}
+}
+
+func (c planCommand) show(g *Globals, s *streams, p plan.Plan, o view.Options) error {
 	if c.Format == "json" {
 		return p.Encode(s.stdout)
 	}
-	o := view.Options{Color: g.color(s.stdout), Verbose: g.Verbose > 0, Header: h, Next: c.next(g)}
+	o.Next = c.next(g, p)
 	if c.Format == "markdown" {
 		return view.Markdown(s.stdout, p, o)
 	}
 	return view.Text(s.stdout, p, o)
 }
 
-// plan makes the plan, or takes the saved one. What it took is told on stderr,
-// so that the same plan gives the same bytes on stdout.
-func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job) (plan.Plan, view.Header, error) {
+// plan makes the plan, or takes the saved one, and says in o what there is to
+// know besides. What it took is told on stderr, so that the same plan gives the
+// same bytes on stdout.
+func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *view.Options) (plan.Plan, error) {
 	if j.saved != nil {
 		if c.Out != "" {
-			return plan.Plan{}, view.Header{}, fmt.Errorf("--out: %s is saved already", j.file)
+			return plan.Plan{}, fmt.Errorf("--out: %s is saved already", j.file)
 		}
-		return *j.saved, view.Header{}, nil
+		o.Header.Cloud = j.saved.Cloud
+		return *j.saved, nil
 	}
 	began := time.Now()
 	at, err := g.connect(stop.ctx, s, j.estate, j.base)
 	if err != nil {
-		return plan.Plan{}, view.Header{}, err
+		return plan.Plan{}, err
 	}
 	defer at.Close()
 	result, err := at.plan(stop.ctx, j)
 	if err != nil {
-		return plan.Plan{}, view.Header{}, err
+		return plan.Plan{}, err
 	}
 	fmt.Fprintln(s.stderr, view.Header{Calls: at.cloud.Calls(), Elapsed: time.Since(began)}.Cost())
-	return result.Plan, at.header, nil
+	o.Header, o.Given = at.header, standing(result)
+	if c.Out != "" {
+		result.Plan.Input, result.Plan.Cloud = &j.estate, at.identity
+	}
+	return result.Plan, nil
 }
 
 func (at *site) plan(ctx context.Context, j *job) (*reconcile.Result, error) {
@@ -110,9 +121,9 @@ func (at *site) plan(ctx context.Context, j *job) (*reconcile.Result, error) {
 		Survey: j.survey, Options: j.options, Now: time.Now().UTC().Truncate(time.Second)})
 }
 
-// save writes a plan with the estate it was made from.
-func save(path string, p plan.Plan, e vpn.Estate) error {
-	p.Input = &e
+// save writes a plan, which knows by then the estate and the cloud it was made
+// from.
+func save(path string, p plan.Plan) error {
 	var b bytes.Buffer
 	if err := p.Encode(&b); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 
 	"github.com/vpnctl/vpnctl/cloud/simulator"
@@ -30,9 +31,9 @@ Examples:
 }
 
 func (c simulatorRequest) Run(g *Globals, s *streams, stop *interrupts) error {
-	dir := string(g.Sim)
-	if dir == "" {
-		dir = defaultSim
+	dir, err := g.Sim.folder(filepath.Dir(g.estateFile()))
+	if err != nil {
+		return err
 	}
 	seed, err := g.seed()
 	if err != nil {

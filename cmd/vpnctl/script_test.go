@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs what users do. Every script starts with testdata/estate in
-// its folder; the cloud is the simulated one of --sim, whose state is in
+// its folder, those about an example with all examples; what else they hold is in
+// a hidden folder, or it would be read as part of the estate. The cloud is the simulated one of --sim, whose state is in
 // .vpnctl/sim below it.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -43,12 +44,10 @@ func TestScripts(t *testing.T) {
 
 func setup(e *testscript.Env) error {
 	e.Setenv("NO_COLOR", "1")
-	for _, dir := range []struct{ from, to string }{{"testdata/estate", "."}, {"examples", "examples"}} {
-		if err := os.CopyFS(filepath.Join(e.WorkDir, dir.to), os.DirFS(root+dir.from)); err != nil {
-			return err
-		}
+	if strings.HasPrefix(filepath.Base(e.WorkDir), "script-example_") {
+		return os.CopyFS(filepath.Join(e.WorkDir, "examples"), os.DirFS(root+"examples"))
 	}
-	return nil
+	return os.CopyFS(e.WorkDir, os.DirFS(root+"testdata/estate"))
 }
 
 // neutron is another client of the simulated cloud:

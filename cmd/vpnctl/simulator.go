@@ -25,7 +25,7 @@ type simulatorServe struct {
 
 // Help is what --help adds.
 func (simulatorServe) Help() string {
-	return `Answers as Keystone, Neutron and Nova do, on loopback only. It starts with the network, router, pool and nodes that the Estate names, and prints a clouds.yaml for the logins operator, operator-admin and customer.
+	return `Answers as Keystone, Neutron and Nova do, on loopback only. It starts with the network, router, pool and nodes that the Estate names, and prints a clouds.yaml with the logins operator (the project of the gateways), operator-admin (the same as an administrator) and customer (another project). A fourth one, admin (of the cloud: quotas, say), is for simulator request --cloud admin alone.
 
 Examples:
 
@@ -84,10 +84,7 @@ func (c simulatorServe) tell(s *streams, server *simulator.Server, url string) e
 // seed is what a new simulated cloud starts with: what the Estate names, or the
 // simulator's own defaults where there is no Estate.
 func (g *Globals) seed() (simulator.Seed, error) {
-	file := g.Estate
-	if file == "" {
-		file = nearest("vpnctl.yaml")
-	}
+	file := g.estateFile()
 	if file == "" {
 		return simulator.Seed{}, nil
 	}
@@ -96,6 +93,15 @@ func (g *Globals) seed() (simulator.Seed, error) {
 		return simulator.Seed{}, fmt.Errorf("%s is not a valid Estate: see vpnctl validate %s", file, file)
 	}
 	return seedOf(loaded.Estate), nil
+}
+
+// estateFile is the Estate's, where no manifest shows the way to it: the one that
+// was given, or the nearest from here; empty: there is none.
+func (g *Globals) estateFile() string {
+	if g.Estate != "" {
+		return g.Estate
+	}
+	return nearest("vpnctl.yaml")
 }
 
 func seedOf(e vpn.Estate) simulator.Seed {

@@ -21,8 +21,12 @@ Example:
 }
 
 func (versionCommand) Run(s *streams) error {
-	_, err := fmt.Fprintf(s.stdout, "vpnctl %s %s %s/%s\n", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintln(s.stdout, versionLine())
 	return err
+}
+
+func versionLine() string {
+	return fmt.Sprintf("vpnctl %s %s %s/%s", Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // Version is the release, or what the build knows of the checkout: "devel

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/view"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// standing are the addresses that gateways had when they were looked at.
+func standing(r *reconcile.Result) map[vpn.Owner]view.Addresses {
+	all := map[vpn.Owner]view.Addresses{}
+	for _, l := range r.Seen.Ledgers {
+		all[l.Owner] = view.Addresses{FloatingIP: r.Seen.Facts.Gateway(l.Owner.String()).FloatingIP, Ledger: l}
+	}
+	return all
+}
+
+// given are the addresses that an apply gave or changed, of gateways that it
+// finished: what it could not do is no address that anybody can use.
+func given(r *reconcile.Result, report *cloud.Report) []view.Given {
+	before := standing(r)
+	var all []view.Given
+	for _, o := range finished(report) {
+		in, ok := r.Inputs[o]
+		if !ok {
+			continue // it went
+		}
+		facts := in.Facts.Gateway(o.String()).Complete(report.Learnt[o])
+		now := view.Addresses{FloatingIP: facts.FloatingIP, Ledger: r.Ledgers[o]}
+		if now.String() != before[o].String() {
+			all = append(all, view.Given{Owner: o, Addresses: now})
+		}
+	}
+	return all
+}
+
+// finished are the gateways whose cloud side was changed, and wholly as planned.
+func finished(report *cloud.Report) []vpn.Owner {
+	var all []vpn.Owner
+	short := map[vpn.Owner]bool{}
+	for _, x := range report.Outcomes {
+		o := x.Change.Owner
+		if x.State != cloud.Done {
+			short[o] = true
+		}
+		if !o.IsZero() && x.Change.ID.Kind.Cloud() && x.Change.ID.Kind != resource.KindApplied && !slices.Contains(all, o) {
+			all = append(all, o)
+		}
+	}
+	return slices.DeleteFunc(all, func(o vpn.Owner) bool { return short[o] })
+}
