@@ -33,10 +33,14 @@ func (l *Lock) claim(ctx context.Context) error {
 			return err
 		}
 		raced = false
-		if waited := l.options.Clock.Now().Sub(start); waited+poll > l.options.Timeout {
-			return fmt.Errorf("%w: %s; waited %s", ErrLocked, blocked, waited.Round(time.Second))
+		left := l.options.Timeout - l.options.Clock.Now().Sub(start)
+		switch {
+		case l.options.Timeout <= 0:
+			return fmt.Errorf("%w: %s", ErrLocked, blocked)
+		case left <= 0:
+			return fmt.Errorf("%w: %s; waited %s", ErrLocked, blocked, (l.options.Timeout - left).Round(100*time.Millisecond))
 		}
-		if err := l.options.Clock.Sleep(ctx, poll); err != nil {
+		if err := l.options.Clock.Sleep(ctx, min(poll, left)); err != nil {
 			return err
 		}
 	}
