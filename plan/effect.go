@@ -71,10 +71,15 @@ func (d *draft) portEffect(p *party, c *Change) {
 func (d *draft) groupEffect(p *party, c *Change) {
 	if c.Before != nil {
 		for _, r := range c.Before.SecurityGroup.Rules {
-			peer, ok := strings.CutPrefix(r.Why, "peer ")
+			peer, ok := strings.CutPrefix(r.Why, peerRule)
 			if ok && slices.Contains(p.peers(), peer) && !covered(r, c.After.SecurityGroup.Rules) {
 				c.suffer(Verdict{Impact: ImpactReconnect, Interrupts: []string{peer}})
 			}
+		}
+	}
+	if c.Before != nil {
+		for _, peer := range p.lost {
+			c.suffer(d.departure(p, peer, c.Before.SecurityGroup.Rules))
 		}
 	}
 	if a, ok := c.attribute(attrServiceCIDR); ok && a.Before != "" {

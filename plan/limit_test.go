@@ -50,7 +50,7 @@ func TestOnly(t *testing.T) {
 		"no port goes from under its pod": {
 			only: OnlyCloud, before: []site{dc1()}, edit: prune,
 			want: []string{
-				"- openstack.route/acme/dc1 held", "- openstack.floating-ip/acme/dc1 held", "- openstack.port/acme/dc1 held", "- openstack.security-group/acme/dc1 held",
+				"- openstack.route/acme/dc1 held", "- openstack.floating-ip/acme/dc1 customer held", "- openstack.port/acme/dc1 held", "- openstack.security-group/acme/dc1 customer held",
 			},
 			notice: "--only cloud leaves out 5 changes of the Kubernetes side",
 		},

@@ -132,8 +132,9 @@ func (d *draft) deletion(p *party, have *resource.Resource, until time.Time) Cha
 		c.hold(until)
 	}
 	if p.running() && p.ends(have.ID.Kind) {
-		c.suffer(everyone(p, ImpactRestart, "all its tunnels end for good"))
+		c.suffer(d.ending(p))
 	}
+	c.suffer(d.loss(p, &c))
 	if n := foreignParts(have); n > 0 {
 		c.Consequence = join(c.Consequence, fmt.Sprintf("%d added by someone else go with it", n))
 	}

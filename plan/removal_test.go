@@ -47,7 +47,7 @@ func drainingSince(w *world, since time.Time) {
 
 func TestRemoval(t *testing.T) {
 	files := []string{
-		"- kubernetes.deployment/acme/dc1 restart",
+		"- kubernetes.deployment/acme/dc1 customer",
 		"- kubernetes.kustomization/acme/dc1",
 		"- kubernetes.networkattachmentdefinition/acme/dc1",
 		"- kubernetes.configmap/acme/dc1-nat",
@@ -136,7 +136,7 @@ func TestRemoval(t *testing.T) {
 func withoutDetachedImpact(lines []string) []string {
 	for i, l := range lines {
 		if strings.Contains(l, "openstack.") {
-			lines[i] = strings.Replace(l, " restart", "", 1)
+			lines[i] = strings.Replace(l, " customer", "", 1)
 		}
 	}
 	return lines
@@ -166,15 +166,15 @@ func TestRemovalInterrupts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := Make(gone(edit).Input).Summary()
 			want := []PeerRef{{dc1().name(), "plant1"}}
-			if diff := cmp.Diff(want, s.Interrupted); diff != "" || s.Worst != ImpactRestart || len(s.Customers) > 0 {
-				t.Errorf("worst %s, customers %v, interrupted (-want +got):\n%s", s.Worst, s.Customers, diff)
+			if diff := cmp.Diff(want, s.Interrupted) + cmp.Diff(want, s.Customers); diff != "" || s.Worst != ImpactCustomer {
+				t.Errorf("worst %s, interrupted and customers (-want +got):\n%s", s.Worst, diff)
 			}
 		})
 	}
-	t.Run("nothing once it is drained", func(t *testing.T) {
+	t.Run("nobody once it is drained, but what the customer has to change goes for good", func(t *testing.T) {
 		p := Make(gone(func(w *world) { drainingSince(w, noon.Add(-time.Hour)) }).Input)
-		if s := p.Summary(); s.Worst != ImpactNone || s.Deletes != 4 {
-			t.Errorf("worst %s of %v", s.Worst, outline(p))
+		if s := p.Summary(); s.Worst != ImpactCustomer || len(s.Interrupted) > 0 || s.Deletes != 4 {
+			t.Errorf("worst %s of %v, interrupts %v", s.Worst, outline(p), s.Interrupted)
 		}
 	})
 }
