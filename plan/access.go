@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -24,6 +26,7 @@ func (d *draft) access() {
 			}
 			return strings.Compare(a.Exposure, b.Exposure)
 		})
+		d.closing(p, t.rows)
 		d.plan.Access = append(d.plan.Access, t.rows...)
 	}
 }
@@ -184,4 +187,25 @@ func (t *table) answer(b bool) *bool {
 		return t.yes
 	}
 	return t.no
+}
+
+// rulesSuffix ends the name of the ConfigMap that holds a gateway's ruleset.
+const rulesSuffix = "-nat"
+
+// closing says on the change that closes access who loses what of it.
+func (d *draft) closing(p *party, rows []Access) {
+	id := resource.ID{Kind: resource.KubernetesKind("ConfigMap"), Namespace: p.owner.Namespace, Name: p.owner.Name + rulesSuffix}
+	c := d.changes[id]
+	if c == nil || c.Action == Delete || p.gateway == nil {
+		return
+	}
+	lost := map[string][]string{}
+	for _, a := range rows {
+		if _, stays := p.gateway.Peer(a.Peer); stays && a.Before != nil && *a.Before && (a.After == nil || !*a.After) {
+			lost[a.Peer] = append(lost[a.Peer], a.Exposure)
+		}
+	}
+	for _, peer := range slices.Sorted(maps.Keys(lost)) {
+		c.Consequence = join(c.Consequence, peer+" loses "+strings.Join(lost[peer], ", "))
+	}
 }

@@ -24,6 +24,7 @@ func TestAccess(t *testing.T) {
 		edit          func(*world)
 		want          []string
 		opens, closes int
+		lost          string // the consequence for those who stay
 	}{
 		"a new gateway": {
 			after: []site{dc1()},
@@ -36,7 +37,7 @@ func TestAccess(t *testing.T) {
 				"plant1 ← plc: yes no (second peer without a grant: add authorization.reverseExposures: [plc])",
 				"plant2 → web: – no",
 			},
-			closes: 2,
+			closes: 2, lost: "plant1 loses web, plc",
 		},
 		"a grant opens": {
 			before: []site{two()}, after: []site{two().with(granted)},
@@ -49,7 +50,7 @@ func TestAccess(t *testing.T) {
 				"plant1 → web: yes yes", "plant1 ← plc: no no",
 				"plant2 → web: yes no (no grant names it any more: add authorization.exposures: [web])",
 			},
-			closes: 1,
+			closes: 1, lost: "plant2 loses web",
 		},
 		"a peer that is pruned": {
 			before: []site{two().with(granted)}, after: []site{two().with(func(s *site) { delete(s.peers, "plant2") })}, edit: prune,
@@ -72,7 +73,7 @@ func TestAccess(t *testing.T) {
 		"a reverse exposure that goes": {
 			before: []site{dc1()}, after: []site{dc1().with(func(s *site) { s.plc = 0 })},
 			want:   []string{"plant1 → web: yes yes", "plant1 ← plc: yes – (the exposure goes)"},
-			closes: 1,
+			closes: 1, lost: "plant1 loses plc",
 		},
 		"the cloud side alone changes nobody's reach": {
 			before: []site{two()}, after: []site{two().with(granted)}, edit: func(w *world) { w.Options.Only = OnlyCloud },
@@ -101,6 +102,15 @@ func TestAccess(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+			lost := ""
+			for _, c := range p.Changes {
+				if c.ID.Name == "dc1-nat" && c.Action != Delete {
+					lost += c.Consequence
+				}
+			}
+			if lost != test.lost {
+				t.Errorf("consequence %q, want %q", lost, test.lost)
 			}
 			if s := p.Summary(); s.Opens != test.opens || s.Closes != test.closes {
 				t.Errorf("%d open and %d close, want %d and %d", s.Opens, s.Closes, test.opens, test.closes)

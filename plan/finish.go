@@ -18,6 +18,7 @@ func (d *draft) finish() {
 		c.Needs = slices.Compact(c.Needs)
 	}
 	wait(done)
+	d.access()
 	d.plan.Changes = make([]Change, len(done))
 	for i, c := range done {
 		d.plan.Changes[i] = *c
@@ -27,7 +28,6 @@ func (d *draft) finish() {
 			d.plan.Owners = append(d.plan.Owners, *p.line)
 		}
 	}
-	d.access()
 	d.unselected()
 	d.arrange()
 }

@@ -156,7 +156,7 @@ func (s site) objects(add func(resource.Resource, ...resource.ID), port, fip res
 	list := []resource.ID{
 		object("NetworkAttachmentDefinition", o.Name, "address: "+unknown(s.hop)+"\n", port),
 		object("ConfigMap", o.Name+"-swanctl", conf.String(), fip),
-		object("ConfigMap", o.Name+"-nat", fmt.Sprintf("web: %s %d\nplc: %d\ngrants: %v\n", s.cidr, s.web, s.plc, s.grants), port),
+		object("ConfigMap", o.Name+"-nat", fmt.Sprintf("web: %s %d\nplc: %d\ngrants: %v\ndefault: %v\n", s.cidr, s.web, s.plc, s.grants, s.gateway().DefaultAllow()), port),
 	}
 	list = append(list, object("Deployment", o.Name, "image: "+s.image+"\nnodeName: "+s.server+"\n", list...))
 	object("Kustomization", o.Name, fmt.Sprintf("resources: %d\n", len(list)), list...)
