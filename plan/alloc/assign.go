@@ -30,6 +30,10 @@ type Input struct {
 	// Released are owners without a manifest whose release is part of the same
 	// plan. Their ranges are never chosen, but a pin may name them.
 	Released []vpn.Owner
+	// Unknown are why it is not known which ranges are taken, such as a ledger that
+	// can't be read: each a clause with its owner's name. Then no range is chosen.
+	// What was allocated stays, and pins are honoured or refused as ever.
+	Unknown []string
 	// Pins are the floating IPs that were found, address → ID. Nil means that
 	// nobody looked: then a pinned one that is missing is no problem.
 	Pins map[netip.Addr]string

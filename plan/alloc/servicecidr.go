@@ -29,6 +29,8 @@ func pinned(g *vpn.Gateway) (netip.Prefix, bool) {
 //	-        c, and an older ledger has c too
 //	                      → the lowest free one while nothing was applied, else a problem
 //	-        -            → the lowest free one
+//
+// The lowest free one is known only where every ledger is.
 func (a *assignment) serviceCIDR(g *vpn.Gateway, was Ledger) (netip.Prefix, *Problem) {
 	holder := a.holders[was.ServiceCIDR]
 	holds := was.ServiceCIDR.IsValid() && holder.Owner == g.Owner
@@ -47,10 +49,26 @@ func (a *assignment) serviceCIDR(g *vpn.Gateway, was Ledger) (netip.Prefix, *Pro
 			Hint:    "pin another serviceCIDR to move this gateway",
 		}
 	}
+	if len(a.in.Unknown) > 0 {
+		return netip.Prefix{}, a.uncertain()
+	}
 	if free, ok := a.pool.lowest(); ok {
 		return free, nil
 	}
 	return netip.Prefix{}, a.exhausted()
+}
+
+// uncertain says why no range can be known to be free.
+func (a *assignment) uncertain() *Problem {
+	why := slices.Sorted(slices.Values(a.in.Unknown))
+	more := ""
+	if n := len(why) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more like it)", n)
+	}
+	return &Problem{
+		Message: fmt.Sprintf("an address range can't be chosen while %s%s", why[0], more),
+		Hint:    "mend that first, or pin a serviceCIDR that is free for certain",
+	}
 }
 
 // refusePin finds who else has the /24 that a manifest pins.

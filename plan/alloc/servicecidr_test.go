@@ -151,6 +151,19 @@ func TestServiceCIDR(t *testing.T) {
 			},
 			want: map[string]string{"a": "100.64.4.0/24"},
 		},
+		"no range is chosen while a ledger is not known, but what is held or pinned stays": {
+			in: alloc.Input{
+				Estate: estate(ipsec("a", exposure("web", "")), ipsec("b", cidr("100.64.9.0/24")), ipsec("c"), wireguard("d", road("100.64.8.128/26")), ipsec("e")),
+				Ledgers: []alloc.Ledger{had("a", "100.64.5.0/24"),
+					had("c", "100.64.5.0/24", created(2))},
+				Unknown: []string{"the ledger of VPNGateway/acme/z can't be read", "the ledger of VPNGateway/acme/y can't be read"},
+			},
+			want: map[string]string{"a": "100.64.5.0/24 web:10", "b": "100.64.9.0/24", "d": "100.64.8.0/24"},
+			problems: []string{
+				"c: an address range can't be chosen while the ledger of VPNGateway/acme/y can't be read (and 1 more like it)",
+				"e: an address range can't be chosen while the ledger of VPNGateway/acme/y can't be read (and 1 more like it)",
+			},
+		},
 		"exhaustion names the pool and its figures": {
 			in: alloc.Input{Estate: small(ipsec("a"), ipsec("b")), Ledgers: []alloc.Ledger{had("a", "100.64.1.0/24")},
 				Claims: []alloc.Claim{{Prefix: prefix("100.64.0.0/24"), By: "route"}}},
