@@ -41,6 +41,7 @@ type Observation struct {
 	Graph   resource.Graph // what is ours
 	Ledgers []alloc.Ledger // of this estate, sorted by owner
 	Claims  []alloc.Claim  // ranges taken by others: other estates' ledgers, routes
+	Unknown []string       // why it is not known which other ranges are taken, each with the owner's name
 	Pins    []Pin          // every floating IP that a manifest or a ledger names, sorted by address
 	Facts   resource.Facts
 	// Problems are findings that make a gateway's change impossible, such as two

@@ -49,6 +49,7 @@ func merge(seen []*Observation) *Observation {
 		all.Graph.Merge(o.Graph)
 		all.Ledgers = append(all.Ledgers, o.Ledgers...)
 		all.Claims = append(all.Claims, o.Claims...)
+		all.Unknown = append(all.Unknown, o.Unknown...)
 		all.Pins = append(all.Pins, o.Pins...)
 		all.Problems = append(all.Problems, o.Problems...)
 		all.Notices = append(all.Notices, o.Notices...)
