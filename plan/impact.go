@@ -17,9 +17,6 @@ const (
 
 var impacts = []string{"none", "reload", "reconnect", "restart", "customer"}
 
-// Impacts are the names in rising order.
-func Impacts() []string { return append([]string(nil), impacts...) }
-
 // String is the impact's name.
 func (i Impact) String() string {
 	if i < 0 || int(i) >= len(impacts) {

@@ -11,6 +11,7 @@ import (
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // decision gathers what a plan is made from.
@@ -28,6 +29,7 @@ type decision struct {
 func prepare(in Input, seen *cloud.Observation) *decision {
 	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}}
 	d.note(seen.Problems...)
+	d.checkNames()
 	d.checkLinks()
 	d.checkPins()
 	d.checkTree()
@@ -58,6 +60,16 @@ func (d *decision) result() *Result {
 }
 
 func (d *decision) note(rs ...plan.Refusal) { d.refusals = append(d.refusals, rs...) }
+
+// checkNames refuses owners that can't carry our marks: everything that is made is
+// found by them.
+func (d *decision) checkNames() {
+	for _, g := range d.Estate.Gateways {
+		if err := state.Check(d.Estate.Name, g.Owner); err != nil {
+			d.note(plan.Refusal{Owner: g.Owner, Message: err.Error(), Hint: "give it another name"})
+		}
+	}
+}
 
 // checkLinks refuses what is read and validated, but not built: a link that is
 // passed over in silence would look like one that stands.
@@ -148,7 +160,7 @@ func (d *decision) allocate() {
 		pins[p.Address] = p.Ref
 	}
 	var problems []alloc.Problem
-	d.ledgers, problems = alloc.Assign(alloc.Input{Estate: d.Estate, Ledgers: d.seen.Ledgers, Claims: d.seen.Claims, Pins: pins, Released: d.released()})
+	d.ledgers, problems = alloc.Assign(alloc.Input{Estate: d.Estate, Ledgers: d.seen.Ledgers, Claims: d.seen.Claims, Unknown: d.seen.Unknown, Pins: pins, Released: d.released()})
 	nodes, unplaced := d.place()
 	for _, p := range slices.Concat(problems, unplaced) {
 		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint})

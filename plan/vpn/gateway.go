@@ -84,14 +84,3 @@ func (g Gateway) Peer(name string) (Peer, bool) {
 	}
 	return Peer{}, false
 }
-
-// HasHosts tells whether an exposure names its target by a host name, which the
-// agent resolves in the pod.
-func (g Gateway) HasHosts() bool {
-	for _, x := range g.Exposures {
-		if x.Target.Host != "" {
-			return true
-		}
-	}
-	return false
-}
