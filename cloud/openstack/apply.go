@@ -1,9 +1,11 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
@@ -126,6 +128,7 @@ func (v verb) brand(ctx context.Context, path, id string, existing, ours []strin
 // create makes an object, unless look finds one. When the answer to make is lost
 // it looks before it makes another. The bool tells whether the object is new.
 func create[T any](ctx context.Context, d *Driver, look func() (T, bool, error), make func() (T, error)) (T, bool, error) {
+	var spent time.Duration
 	for attempt := 1; ; attempt++ {
 		object, found, err := look()
 		if err != nil || found {
@@ -137,8 +140,8 @@ func create[T any](ctx context.Context, d *Driver, look func() (T, bool, error),
 		if attempt == tries || !lost(err) {
 			return object, false, err
 		}
-		if err := d.clock.Sleep(ctx, pause(attempt, asked(err))); err != nil {
-			return object, false, err
+		if more, cut := d.http.wait(ctx, &spent, pause(attempt, asked(err))); !more {
+			return object, false, cmp.Or(cut, err)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 )
@@ -196,12 +195,4 @@ func versioned(endpoint string) string {
 		return endpoint
 	}
 	return endpoint + "v2.0/"
-}
-
-// compensation is the time that undoing a half-made object gets, also when the
-// run itself was cancelled.
-const compensation = 30 * time.Second
-
-func undoing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), compensation)
 }

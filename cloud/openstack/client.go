@@ -30,6 +30,10 @@ type Options struct {
 	Clock      Clock
 	Log        *slog.Logger // one debug line a call; nil: none
 
+	// Stop, once closed, ends the waiting between the attempts of a call: it
+	// returns its last error. What is in flight is finished. nil: never.
+	Stop <-chan struct{}
+
 	DetachTimeout time.Duration // how long to wait for Nova to attach or detach; 0: 2 minutes
 	UserAgent     string        // goes before the library's own
 }
@@ -58,7 +62,7 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &transport{next: o.Transport, clock: o.Clock, log: o.Log, identity: unversioned(login.auth.IdentityEndpoint)}
+	t := &transport{next: o.Transport, clock: o.Clock, log: o.Log, stop: o.Stop, identity: unversioned(login.auth.IdentityEndpoint)}
 	if t.next == nil {
 		if t.next, err = login.dial(); err != nil {
 			return nil, err

@@ -77,9 +77,10 @@ func (d *Driver) RenewLock(ctx context.Context, id, description string) (state.H
 	return held(body.Port, h), nil
 }
 
-// DeleteLock deletes the lock's port.
+// DeleteLock deletes the lock's port. A stop doesn't hurry it: others would wait
+// for what is left.
 func (d *Driver) DeleteLock(ctx context.Context, id string) error {
-	return d.remove(ctx, portsPath, id)
+	return d.remove(tidying(ctx), portsPath, id)
 }
 
 // held is the port at the moment of the answer, by the server's clock.

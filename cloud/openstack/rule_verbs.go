@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/state"
@@ -46,8 +47,8 @@ func (v verb) addRules(ctx context.Context, g group) error {
 		return nil
 	case typed(err, "SecurityGroupRuleExists"):
 	case lost(err):
-		if err := v.clock.Sleep(ctx, pause(1, asked(err))); err != nil {
-			return err
+		if more, cut := v.http.wait(ctx, new(time.Duration), pause(1, asked(err))); !more {
+			return cmp.Or(cut, err)
 		}
 	default:
 		return err
@@ -70,6 +71,7 @@ func (v verb) addRules(ctx context.Context, g group) error {
 // addRule makes one rule. It may be repeated: an equal rule is refused, and the
 // refusal is success.
 func (v verb) addRule(ctx context.Context, group string, r resource.Rule) error {
+	var spent time.Duration
 	for attempt := 1; ; attempt++ {
 		_, err := v.call(ctx, http.MethodPost, rulesPath, map[string]any{"security_group_rule": ruleBody(group, r)}, nil)
 		if err == nil || typed(err, "SecurityGroupRuleExists") {
@@ -78,8 +80,8 @@ func (v verb) addRule(ctx context.Context, group string, r resource.Rule) error 
 		if attempt == tries || !lost(err) {
 			return fmt.Errorf("%s: %w", r, err)
 		}
-		if err := v.clock.Sleep(ctx, pause(attempt, asked(err))); err != nil {
-			return err
+		if more, cut := v.http.wait(ctx, &spent, pause(attempt, asked(err))); !more {
+			return cmp.Or(cut, err)
 		}
 	}
 }

@@ -12,12 +12,10 @@ import (
 	"time"
 )
 
-// The retry policy: tries in all, the first pause (doubled each time), and the
-// longest pause that a Retry-After is granted.
+// The retry policy: tries in all, and the first pause, which is doubled each time.
 const (
 	tries     = 5
 	firstWait = 250 * time.Millisecond
-	longWait  = time.Minute
 )
 
 // transport is the one place where calls are repeated.
@@ -31,13 +29,15 @@ type transport struct {
 	next     http.RoundTripper
 	clock    Clock
 	log      *slog.Logger
-	identity string // Keystone's URL without its version
+	identity string          // Keystone's URL without its version
+	stop     <-chan struct{} // closed: no waiting for another attempt
 	calls    atomic.Int64
 }
 
 // RoundTrip sends the request until there is an answer worth returning.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
+	var spent time.Duration
 	for attempt := 1; ; attempt++ {
 		resp, err := t.send(req, attempt)
 		if ctx.Err() != nil || attempt == tries || !again(req, resp, err) {
@@ -47,8 +47,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if resp != nil {
 			h = resp.Header
 		}
-		if slept := t.clock.Sleep(ctx, pause(attempt, retryAfter(h))); slept != nil {
-			return nil, slept
+		switch more, cut := t.wait(ctx, &spent, pause(attempt, retryAfter(h))); {
+		case cut != nil:
+			return nil, cut
+		case !more:
+			return resp, err
 		}
 	}
 }

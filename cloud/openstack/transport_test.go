@@ -98,26 +98,6 @@ func TestWhichCallsAreRepeated(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsHonouredWithinBounds(t *testing.T) {
-	for after, want := range map[string]time.Duration{"7": 7 * time.Second, "86400": longWait} {
-		var slept []time.Duration
-		rt := &transport{next: &scripted{statuses: []int{503, 200}, after: after}, log: slog.New(slog.DiscardHandler),
-			clock: Clock{Now: time.Now, Sleep: func(_ context.Context, d time.Duration) error { slept = append(slept, d); return nil }}}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://cloud.invalid/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := rt.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if len(slept) != 1 || slept[0] != want {
-			t.Errorf("Retry-After %s: slept %v, want %v", after, slept, want)
-		}
-	}
-}
-
 func TestACancelledCallIsNotRepeated(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	next := &scripted{statuses: []int{500}}
