@@ -48,7 +48,7 @@ func (c applyCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return errors.New("apply asks before it changes anything, but there is no terminal: use --auto-approve, or save a plan and apply that")
 	}
 	a := &application{applyCommand: c, globals: g, streams: s, stop: stop, job: j}
-	if a.site, err = g.connect(stop.ctx, s, j.estate, j.base); err != nil {
+	if a.site, err = g.connect(stop, s, j.estate, j.base); err != nil {
 		return err
 	}
 	defer a.site.Close()

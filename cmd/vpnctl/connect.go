@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,14 +29,14 @@ func (at *site) Close() error { return at.close() }
 
 // connect reaches the estate's cloud and its Kubernetes side, or with --sim the
 // simulated ones. A relative folder of the estate counts from base.
-func (g *Globals) connect(ctx context.Context, s *streams, e vpn.Estate, base string) (*site, error) {
+func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base string) (*site, error) {
 	if g.Sim.On {
-		return g.connectSimulated(ctx, s, e, base)
+		return g.connectSimulated(stop, s, e, base)
 	}
 	if e.Kubernetes.Target != vpn.TargetDirectory {
 		return nil, fmt.Errorf("spec.kubernetes.target: %s is not supported by this version; use %s, or --sim", e.Kubernetes.Target, vpn.TargetDirectory)
 	}
-	driver, err := openstack.Connect(ctx, openstack.Options{Cloud: e.OpenStack.Cloud, Log: g.log(s), UserAgent: "vpnctl/" + Version()})
+	driver, err := openstack.Connect(stop.ctx, openstack.Options{Cloud: e.OpenStack.Cloud, Stop: stop.stop, Log: g.log(s), UserAgent: "vpnctl/" + Version()})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +52,7 @@ func (g *Globals) connect(ctx context.Context, s *streams, e vpn.Estate, base st
 
 // connectSimulated makes the simulated cloud of --sim, with the Kubernetes side
 // beside its state. A cluster is simulated by files, too.
-func (g *Globals) connectSimulated(ctx context.Context, s *streams, e vpn.Estate, base string) (*site, error) {
+func (g *Globals) connectSimulated(stop *interrupts, s *streams, e vpn.Estate, base string) (*site, error) {
 	dir, err := g.Sim.folder(base)
 	if err != nil {
 		return nil, err
@@ -66,9 +65,10 @@ func (g *Globals) connectSimulated(ctx context.Context, s *streams, e vpn.Estate
 	if err != nil {
 		return nil, err
 	}
-	driver, err := openstack.Connect(ctx, openstack.Options{
+	driver, err := openstack.Connect(stop.ctx, openstack.Options{
 		Env:       func(key string) string { return access.Env[key] },
 		Transport: simulator.Transport(server),
+		Stop:      stop.stop,
 		Log:       g.log(s),
 		UserAgent: "vpnctl/" + Version(),
 	})

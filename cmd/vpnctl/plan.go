@@ -99,7 +99,7 @@ func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *v
 		return *j.saved, nil
 	}
 	began := time.Now()
-	at, err := g.connect(stop.ctx, s, j.estate, j.base)
+	at, err := g.connect(stop, s, j.estate, j.base)
 	if err != nil {
 		return plan.Plan{}, err
 	}

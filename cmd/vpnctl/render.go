@@ -54,7 +54,7 @@ func (c renderCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
-	at, err := g.connect(stop.ctx, s, j.estate, j.base)
+	at, err := g.connect(stop, s, j.estate, j.base)
 	if err != nil {
 		return err
 	}
