@@ -44,6 +44,7 @@ func judge(v *view) *cloud.Observation {
 	}
 	j.judgeGroups()
 	j.judgePorts()
+	j.judgeBereft()
 	j.judgeFloatingIPs()
 	j.judgePools()
 	j.judgeRoutes()
@@ -58,6 +59,7 @@ func (j *judgement) sort() {
 		return cmp.Or(a.Prefix.Compare(b.Prefix), strings.Compare(a.By, b.By))
 	})
 	j.Claims = slices.Compact(j.Claims)
+	slices.Sort(j.Unknown)
 	slices.SortFunc(j.Pins, func(a, b cloud.Pin) int { return a.Address.Compare(b.Address) })
 	slices.SortFunc(j.Problems, func(a, b plan.Refusal) int {
 		return cmp.Or(a.Owner.Compare(b.Owner), a.ID.Compare(b.ID), strings.Compare(a.Message, b.Message))
@@ -112,7 +114,7 @@ func (j *judgement) judgeGroups() {
 	for _, g := range j.groups {
 		switch {
 		case g.Estate != j.manifest.Name:
-			j.claimRanges(g, "estate %s: %s", cmp.Or(g.Estate, "unknown"), cmp.Or(g.Owner.Path(), g.Name))
+			j.elsewhere(g)
 		case !gateway(g.Owner):
 		case j.owned[g.Owner].ID != "":
 			j.secondGroup(g)
@@ -124,13 +126,11 @@ func (j *judgement) judgeGroups() {
 }
 
 func (j *judgement) group(g ledgered) {
-	id := idOf(resource.KindSecurityGroup, g.Owner)
 	if g.unreadable != nil {
-		j.claimRanges(g, "%s, whose ledger can't be read", g.Owner.Path())
-		j.problem(g.Owner, id, "the tags of the group are the ledger: restore them, or use the vpnctl that wrote them",
-			"security group %s: its ledger can't be read: %v", g.ID, g.unreadable)
+		j.unreadable(g.Owner, g)
 		return
 	}
+	id := idOf(resource.KindSecurityGroup, g.Owner)
 	j.Ledgers = append(j.Ledgers, g.Ledger)
 	j.Graph.Add(g.resource(id))
 	if g.Applied != "" {
