@@ -130,8 +130,11 @@ func (t *table) desired(peer *vpn.Peer, x *vpn.Exposure, granted []string, rever
 	case asDesired:
 		r.After = t.answer(slices.Contains(granted, x.Name) && (!reverse || peer.Serves(*x)))
 	}
-	if t.after != unchanged && r.Before == t.yes && r.After != t.yes {
+	switch {
+	case t.after != unchanged && r.Before == t.yes && r.After != t.yes:
 		r.Note = t.note(peer, x, old, reverse)
+	case t.after == asDesired && r.After == t.no && peer.Grants == nil:
+		r.Note = "no authorization: " + grant(x, reverse)
 	}
 	if r.Before != nil || r.After != nil {
 		t.rows = append(t.rows, r)
@@ -140,19 +143,24 @@ func (t *table) desired(peer *vpn.Peer, x *vpn.Exposure, granted []string, rever
 
 // note says why access closes and how to get it back.
 func (t *table) note(peer *vpn.Peer, x *vpn.Exposure, old vpn.Access, reverse bool) string {
-	field := "exposures"
-	if reverse {
-		field = "reverseExposures"
-	}
 	switch {
 	case t.after == ended:
 		return t.farewell(peer.Name)
 	case reverse && !peer.Serves(*x):
 		return x.Target.Address.String() + " is not behind " + peer.Name + " any more"
 	case old.Default && peer.Grants == nil:
-		return ordinal(len(t.party.gateway.Peers)) + " peer without a grant: add authorization." + field + ": [" + x.Name + "]"
+		return ordinal(len(t.party.gateway.Peers)) + " peer without a grant: " + grant(x, reverse)
 	}
-	return "no grant names it any more: add authorization." + field + ": [" + x.Name + "]"
+	return "no grant names it any more: " + grant(x, reverse)
+}
+
+// grant says what a peer's manifest needs for one exposure.
+func grant(x *vpn.Exposure, reverse bool) string {
+	field := "exposures"
+	if reverse {
+		field = "reverseExposures"
+	}
+	return "add authorization." + field + ": [" + x.Name + "]"
 }
 
 // ordinal counts the peer that ends default access.
@@ -194,7 +202,7 @@ const rulesSuffix = "-nat"
 
 // closing says on the change that closes access who loses what of it.
 func (d *draft) closing(p *party, rows []Access) {
-	id := resource.ID{Kind: resource.KubernetesKind("ConfigMap"), Namespace: p.owner.Namespace, Name: p.owner.Name + rulesSuffix}
+	id := resource.ID{Kind: kindConfigMap, Namespace: p.owner.Namespace, Name: p.owner.Name + rulesSuffix}
 	c := d.changes[id]
 	if c == nil || c.Action == Delete || p.gateway == nil {
 		return

@@ -16,21 +16,25 @@ const (
 	attrVirtualIP   = "virtual IP " // and the exposure
 	attrTunnelIP    = "tunnel IP "  // and the road warrior
 	attrPeer        = "peer "       // and its name
+	attrPinned      = "customer's floating IP"
 	attrRules       = "rules"
-	attrDraining    = "draining"
-	attrAddress     = "address"
-	attrNetwork     = "network"
-	attrNode        = "node"
-	attrPairs       = "allowed address pairs"
-	attrGroups      = "security groups"
-	attrPort        = "port"
-	attrOwnership   = "ownership"
-	attrNextHop     = "next hop"
-	attrDestination = "destination"
-	attrRouter      = "router"
-	attrContent     = "content"
-	attrPath        = "path"
-	attrHash        = "hash"
+
+	attrAuthorization = "authorization"
+	attrGrants        = "grants" // the value of authorization
+	attrDraining      = "draining"
+	attrAddress       = "address"
+	attrNetwork       = "network"
+	attrNode          = "node"
+	attrPairs         = "allowed address pairs"
+	attrGroups        = "security groups"
+	attrPort          = "port"
+	attrOwnership     = "ownership"
+	attrNextHop       = "next hop"
+	attrDestination   = "destination"
+	attrRouter        = "router"
+	attrContent       = "content"
+	attrPath          = "path"
+	attrHash          = "hash"
 )
 
 // attributes are the differences of two resources of one kind, in a fixed order.

@@ -96,6 +96,9 @@ func (d *draft) compare(p *party, x pair) {
 		c.Proof = cmp.Or(x.have.Proof, ledgerProof(p))
 	}
 	c.Drift = p.drift() && c.Action != Adopt
+	if d.retired(p, x.have) {
+		c.retire(d.nodeOf(p, x.have))
+	}
 	d.change(p, c)
 }
 

@@ -65,7 +65,7 @@ func TestDiff(t *testing.T) {
 		},
 		"another image": {
 			edit: func(s *site) { s.image = "vpnctl:2" },
-			want: []string{"~ kubernetes.deployment/acme/dc1 restart · the manifests or the estate's settings changed · interrupts [plant1 plant2], customers []", record},
+			want: []string{"~ kubernetes.deployment/acme/dc1 restart · image · interrupts [plant1 plant2], customers []", record},
 		},
 		"another node": {
 			edit: func(s *site) { s.server = "worker-2" },

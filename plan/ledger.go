@@ -65,7 +65,7 @@ func allocations(list []resource.Entry) map[string]string {
 		case e.Name == "service-cidr":
 			all[attrServiceCIDR] = e.Value
 		case e.Name == "floating-ip":
-			all["customer's floating IP"] = e.Value
+			all[attrPinned] = e.Value
 		case e.Name == "check":
 		default:
 			all[e.Name] = e.Value

@@ -15,27 +15,33 @@ const (
 
 // explain says of every change of a party why it is planned and what it does.
 func (d *draft) explain(p *party) {
-	cause, movers := p.cause(), p.movers()
+	why, movers := p.why(), p.movers()
 	for _, c := range p.changes {
 		if c.Reason == "" {
-			c.Reason = cmp.Or(d.follows(c, movers), reason(p, c, cause))
+			mover := d.follows(c, movers)
+			meant := func(o *Change) bool { return mover != "" && movers[o.ID] == mover && !o.Drift }
+			c.Drift = c.Drift && !slices.ContainsFunc(p.changes, meant)
+			c.Reason = cmp.Or(mover, reason(p, c, why))
 		}
 		d.effect(p, c)
 	}
 }
 
-// cause is the reason that a gateway's objects share with its security group,
-// where the words for it are: "peer plant2 moved".
-func (p *party) cause() string {
+// why is what moved in a gateway's manifests, and what moved on its ledger and in
+// its rules, which tells less.
+type why struct{ manifests, group []cause }
+
+func (p *party) why() why {
+	w := why{manifests: p.causes()}
 	for _, c := range p.changes {
 		if c.After != nil && c.After.SecurityGroup != nil && !c.Drift && c.Action == Update {
-			return groupReason(c)
+			w.group = groupCauses(c)
 		}
 	}
-	return ""
+	return w
 }
 
-func reason(p *party, c *Change, cause string) string {
+func reason(p *party, c *Change, w why) string {
 	switch c.Action {
 	case Create:
 		return createReason(p, c)
@@ -62,7 +68,7 @@ func reason(p *party, c *Change, cause string) string {
 	case c.After.Applied != nil:
 		return recorded
 	}
-	return objectReason(p, c, cause)
+	return objectReason(p, c, w)
 }
 
 func createReason(p *party, c *Change) string {
@@ -79,6 +85,8 @@ func createReason(p *party, c *Change) string {
 		return "not there yet"
 	case c.After.Route != nil:
 		return "reverse exposures need it"
+	case c.ID.Kind == kindVPNPeer:
+		return "new peer"
 	}
 	return "the manifests ask for it now"
 }
@@ -95,6 +103,8 @@ func deleteReason(p *party, c *Change) string {
 		return "not part of what was applied"
 	case c.ID.Kind == resource.KindRoute:
 		return "no reverse exposure any more"
+	case c.ID.Kind == kindVPNPeer:
+		return noManifest
 	}
 	return "the manifests ask for it no longer"
 }
@@ -117,56 +127,15 @@ func driftReason(c *Change) string {
 
 // groupReason tells the ledger's news and whose rules follow.
 func groupReason(c *Change) string {
-	var why []string
-	for _, a := range c.Attributes {
-		switch {
-		case a.Name == attrRules:
-		case a.Name == attrDraining && a.After == "":
-			why = append(why, "its manifest is back")
-		case a.Name == attrDraining:
-			why = append(why, noManifest)
-		case a.Name == attrServiceCIDR && a.Before != "":
-			return "pinned to " + a.After
-		case a.Before == "":
-			why = append(why, a.Name+" added")
-		case a.After == "":
-			why = append(why, a.Name+" removed")
-		default:
-			why = append(why, a.Name+" changed")
-		}
-	}
-	for _, who := range movers(c) {
-		if !slices.ContainsFunc(why, func(s string) bool { return strings.HasPrefix(s, who+" ") }) {
-			why = append(why, who+" moved")
-		}
-	}
-	if len(why) == 0 {
-		return "the rules follow the manifests"
-	}
-	return strings.Join(why, ", ")
+	return cmp.Or(words(groupCauses(c)), "the rules follow the manifests")
 }
 
-// movers are those for whom rules come and rules go.
-func movers(c *Change) []string {
-	was, is := body(c.Before, sg).Rules, body(c.After, sg).Rules
-	gone, come := reasons(was, is), reasons(is, was)
-	return slices.DeleteFunc(come, func(why string) bool { return why == "" || !slices.Contains(gone, why) })
-}
-
-// reasons are the reasons of rules that stand in a and not in b, sorted.
-func reasons(a, b []resource.Rule) []string {
-	other := make(map[resource.Rule]bool, len(b))
-	for _, r := range b {
-		other[r.Key()] = true
+func words(causes []cause) string {
+	var all []string
+	for _, c := range causes {
+		all = append(all, c.words)
 	}
-	var why []string
-	for _, r := range a {
-		if !other[r.Key()] {
-			why = append(why, r.Why)
-		}
-	}
-	slices.Sort(why)
-	return slices.Compact(why)
+	return strings.Join(all, ", ")
 }
 
 func portReason(c *Change) string {
@@ -208,16 +177,24 @@ func routeReason(c *Change) string {
 	return "next hops that no port holds any more"
 }
 
-func objectReason(p *party, c *Change, cause string) string {
+func objectReason(p *party, c *Change, w why) string {
 	switch {
 	case p.owner.IsZero():
 		return "lists what stands in the tree"
 	case len(c.After.Object.Unknown) > 0:
 		return "follows " + strings.Join(c.After.Object.Unknown, ", ")
-	case cause != "":
-		return cause
-	case p.applied == "":
+	case isManifest(c.ID.Kind):
+		return cmp.Or(told(edited(c.ID, c.Before.Object.Content, c.After.Object.Content), ""), "its labels or annotations")
+	}
+	moved := cmp.Or(told(w.manifests, partOf(c)), told(w.group, partOf(c)))
+	if c.ID.Kind == kindDeployment {
+		moved = cmp.Or(rewritten(c), moved)
+	}
+	if moved == "" && c.ID.Kind != kindConfigMap {
+		moved = rewritten(c)
+	}
+	if moved == "" && p.applied == "" {
 		return "not there yet as it should be"
 	}
-	return "the manifests or the estate's settings changed"
+	return cmp.Or(moved, "follows the manifests")
 }
