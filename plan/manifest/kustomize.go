@@ -35,7 +35,7 @@ func (s *source) kustomize(dir string) {
 	}
 	s.seen[key] = true
 	s.parts[absolute(dir)] = true
-	if s.remote(dir, map[string]bool{}) {
+	if s.remote(dir, map[string]bool{}) || s.fetches(dir) {
 		return
 	}
 	objects, err := build(dir)
