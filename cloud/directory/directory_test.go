@@ -273,7 +273,7 @@ func TestOnlyMarkedFilesInTheirPlaceAreOurs(t *testing.T) {
 		"an empty file":                            {"acme/dc1/configmap-dc1-nat.yaml", "", 0, 0},
 		"a marker on the second line":              {"acme/dc1/configmap-dc1-nat.yaml", "\n" + marked, 0, 0},
 		"a file in a hidden folder":                {".git/dc1/configmap-dc1-nat.yaml", marked, 0, 0},
-		"a file that is being written":             {"acme/dc1/.configmap-dc1-nat.yaml.vpnctl", marked, 0, 0},
+		"a file that is being written":             {"acme/dc1/.configmap-dc1-nat.yaml.0123456789abcdef.vpnctl", marked, 0, 0},
 		"a file of another kind":                   {"acme/dc1/configmap-dc1-nat.json", marked, 0, 0},
 		"a copy in another gateway's folder":       {"acme/dc2/configmap-dc1-nat.yaml", marked, 0, 1},
 		"a copy at the top":                        {"copy.yaml", marked, 0, 1},

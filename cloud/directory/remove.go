@@ -44,6 +44,7 @@ func (d *Driver) delete(root *os.Root, seen resource.Object) error {
 			return fmt.Errorf("deleting %s: %w", seen.Path, err)
 		}
 	}
+	sweep(root, path.Dir(seen.Path))
 	return d.removeEmpty(root, path.Dir(seen.Path))
 }
 

@@ -89,8 +89,8 @@ func (d *Driver) make() (*os.Root, error) {
 }
 
 // replace writes beside the file and renames, so that at any moment the old or the
-// new content is there, whole. The name beside it is always the same: what a stop in
-// between leaves is overwritten by the next run.
+// new content is there, whole. What a stop in between leaves is swept by a run after
+// an hour.
 func (d *Driver) replace(root *os.Root, name, content string) error {
 	d.folders.RLock()
 	defer d.folders.RUnlock()
@@ -98,10 +98,8 @@ func (d *Driver) replace(root *os.Root, name, content string) error {
 	if err := root.MkdirAll(folder, folderMode); err != nil {
 		return err
 	}
-	beside := path.Join(folder, "."+path.Base(name)+".vpnctl")
-	if err := root.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	sweep(root, folder)
+	beside := besideName(name)
 	if err := create(root, beside, content); err != nil {
 		return errors.Join(err, root.Remove(beside))
 	}
