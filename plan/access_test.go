@@ -35,7 +35,7 @@ func TestAccess(t *testing.T) {
 			want: []string{
 				"plant1 → web: yes no (second peer without a grant: add authorization.exposures: [web])",
 				"plant1 ← plc: yes no (second peer without a grant: add authorization.reverseExposures: [plc])",
-				"plant2 → web: – no",
+				"plant2 → web: – no (no authorization: add authorization.exposures: [web])",
 			},
 			closes: 2, lost: "plant1 loses web, plc",
 		},
