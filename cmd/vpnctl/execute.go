@@ -23,15 +23,17 @@ func (a *application) locked(run func(ctx context.Context) error) error {
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if left := lock.Release(a.stop.ctx); left != nil {
+			fmt.Fprintln(a.streams.stderr, "! "+view.Plain(left.Error()))
+		}
+	}()
 	if warning := lock.Warning(); warning != "" {
 		fmt.Fprintln(a.streams.stderr, "! "+view.Plain(warning))
 	}
 	err = run(lock.Context())
 	if cause := context.Cause(lock.Context()); err != nil && errors.Is(cause, state.ErrLost) {
 		err = cause
-	}
-	if left := lock.Release(a.stop.ctx); left != nil {
-		fmt.Fprintln(a.streams.stderr, "! "+view.Plain(left.Error()))
 	}
 	return err
 }

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// interrupts are Ctrl-C and the request to terminate. Reading ends at the
-// first one. An apply finishes the call in flight and stops; the second one
-// ends the program at once.
+// interrupts are Ctrl-C, the request to terminate and the end of the terminal.
+// Reading ends at the first one. An apply finishes the call in flight and stops;
+// the second one ends the program at once, unless it is the terminal's.
 type interrupts struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -31,18 +31,28 @@ var errInterrupted = exit{code: exitInterrupted, message: "interrupted"}
 func newInterrupts(w io.Writer) *interrupts {
 	i := &interrupts{stop: make(chan struct{}), signals: make(chan os.Signal, 2), w: w}
 	i.ctx, i.cancel = context.WithCancelCause(context.Background())
+	signal.Ignore(syscall.SIGPIPE) // writing to a reader that is gone is an error like others
 	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signal.Notify(i.signals, syscall.SIGHUP)
+	}
 	go i.wait()
 	return i
 }
 
 func (i *interrupts) wait() {
-	if _, ok := <-i.signals; !ok {
-		return
-	}
-	i.first()
-	if _, ok := <-i.signals; ok {
-		os.Exit(exitInterrupted)
+	asked, first := 0, true
+	for s := range i.signals {
+		if s != syscall.SIGHUP { // a terminal that closes sends several, and other signals with them
+			asked++
+		}
+		if asked > 1 {
+			os.Exit(exitInterrupted)
+		}
+		if first {
+			first = false
+			i.first()
+		}
 	}
 }
 
