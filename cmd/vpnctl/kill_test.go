@@ -71,6 +71,10 @@ func TestInterruptedAtRandom(t *testing.T) {
 	stopped, middle := disturb(t, syscall.SIGINT, 5, func(l *life, d disturbed) {
 		switch d.code {
 		case exitDone: // the call in flight was the last one
+		case -1: // it had given the signals back, and was about to exit
+			if !strings.Contains(d.out, "Applied ") {
+				l.t.Errorf("the signal ended it:\n%s", d.out)
+			}
 		case exitInterrupted: // it was still reading
 			if !strings.Contains(d.out, "vpnctl: interrupted") {
 				l.t.Errorf("exit %d says nothing of an interruption:\n%s", d.code, d.out)

@@ -51,7 +51,8 @@ func newLife(t *testing.T) *life {
 	l.must(err)
 	clouds := filepath.Join(l.dir, ".clouds.yaml")
 	l.must(os.WriteFile(clouds, []byte(access.CloudsYAML), 0o600))
-	l.env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+clouds, "NO_COLOR=1")
+	// The race detector sleeps for a second before an exit, unless told otherwise.
+	l.env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+clouds, "NO_COLOR=1", "GORACE=atexit_sleep_ms=0")
 	return l
 }
 
