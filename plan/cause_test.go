@@ -45,8 +45,9 @@ func TestCauses(t *testing.T) {
 		want     map[string]string
 	}{
 		"a grant":          {"exposures: [web]", "exposures: [ldap]", map[string]string{peer: "grants of plant1", config: "grants of plant1", rules: "grants of plant1", role: "rules"}},
-		"a target":         {"[443]", "[8443]", map[string]string{gateway: "target of web", config: "target of web", rules: "target of web", role: "rules"}},
-		"a reverse target": {"192.168.0.9", "192.168.0.7", map[string]string{gateway: "target of plc", config: "target of plc", rules: "target of plc", role: "rules"}},
+		"a target":         {"[443]", "[8443]", map[string]string{gateway: "target of web", config: nothing, rules: "target of web", role: "rules"}},
+		"a reverse target": {"192.168.0.9", "192.168.0.7", map[string]string{gateway: "target of plc", config: nothing, rules: "target of plc", role: "rules"}},
+		"a target's host":  {"{address: 10.0.0.2}", "{host: ldap.acme}", map[string]string{gateway: "target of ldap", config: "target of ldap", rules: "target of ldap", role: "rules"}},
 		"an exposure less": {"  - {name: ldap, target: {address: 10.0.0.2}}\n", "", map[string]string{gateway: "exposure ldap removed", config: "exposure ldap removed", rules: "exposure ldap removed", role: "rules"}},
 		"a listen port":    {"51820", "51821", map[string]string{gateway: "listenPort 51820 → 51821", config: "listenPort 51820 → 51821", rules: "listenPort 51820 → 51821", role: "listenPort 51820 → 51821"}},
 		"IKE proposals":    {"ike: {proposals: [a]", "ike: {proposals: [b]", map[string]string{gateway: "IKE proposals", config: "IKE proposals", rules: nothing, role: "rules"}},

@@ -46,6 +46,9 @@ func (f field) ofExposure(noun, name, below string) cause {
 	case "virtualIP":
 		return cause{"virtual IP of " + name, moves}
 	}
+	if !slices.Contains(f.path, "host") { // only a name is the agent's to resolve
+		moves = moves[1:]
+	}
 	return cause{"target of " + name, moves}
 }
 
