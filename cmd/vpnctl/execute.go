@@ -134,7 +134,7 @@ func cure(err error) string {
 	case errors.Is(err, cloud.ErrUnresolved):
 		return "correct the name in the manifests"
 	case errors.Is(err, cloud.ErrRejected):
-		return "the cloud will refuse this again; remove the cause"
+		return "see to what the cloud refuses"
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/view"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 type planCommand struct {
@@ -47,11 +48,6 @@ func (c planCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
-	if c.Out != "" {
-		if err := save(c.Out, p); err != nil {
-			return err
-		}
-	}
 	if err := c.show(g, s, p, o); err != nil {
 		return err
 	}
@@ -87,7 +83,7 @@ func (c planCommand) show(g *Globals, s *streams, p plan.Plan, o view.Options) e
 	return view.Text(s.stdout, p, o)
 }
 
-// plan makes the plan, or takes the saved one, and says in o what there is to
+// plan makes the plan and saves it where that was asked, or takes a saved one. It says in o what there is to
 // know besides. What it took is told on stderr, so that the same plan gives the
 // same bytes on stdout.
 func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *view.Options) (plan.Plan, error) {
@@ -111,9 +107,9 @@ func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *v
 	fmt.Fprintln(s.stderr, view.Header{Calls: at.cloud.Calls(), Elapsed: time.Since(began)}.Cost())
 	o.Header, o.Given = at.header, standing(result)
 	if c.Out != "" {
-		result.Plan.Input, result.Plan.Cloud = &j.estate, at.identity
+		err = save(c.Out, result.Plan, j.estate, at.identity)
 	}
-	return result.Plan, nil
+	return result.Plan, err
 }
 
 func (at *site) plan(ctx context.Context, j *job) (*reconcile.Result, error) {
@@ -121,9 +117,9 @@ func (at *site) plan(ctx context.Context, j *job) (*reconcile.Result, error) {
 		Survey: j.survey, Options: j.options, Now: time.Now().UTC().Truncate(time.Second)})
 }
 
-// save writes a plan, which knows by then the estate and the cloud it was made
-// from.
-func save(path string, p plan.Plan) error {
+// save writes a plan with the estate and the cloud that it was made from.
+func save(path string, p plan.Plan, e vpn.Estate, cloud string) error {
+	p.Input, p.Cloud = &e, cloud
 	var b bytes.Buffer
 	if err := p.Encode(&b); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
