@@ -57,6 +57,10 @@ type Pin struct {
 	Owner   string // the owner (text) whose port it leads to, when that is a gateway of this estate
 	Holder  string // in words, who else holds it: `port "lb-frontend"`; empty: free or Owner's
 	Tagged  bool   // it carries our tags: it is an address that vpnctl allocated
+	Estate  string // the estate that its tags name, empty: none
+	// Marked is whom its tags name: an owner of this estate (text), or in words
+	// somebody else, such as "VPNGateway/acme/dc1 of estate other". Empty: nobody.
+	Marked string
 }
 
 // ErrConflict: the object is no longer as it was planned, or belongs to

@@ -130,7 +130,7 @@ func (v verb) readFloatingIP(ctx context.Context) (floatingIP, error) {
 	case f.Project != v.project, !v.Before.FloatingIP.Pinned && !v.mine(f.Project, f.Tags) && !v.disowned(f):
 		return f, v.notMine("floating IP", f.Address)
 	}
-	return f, nil
+	return f, v.notAnothers(f)
 }
 
 // replaceFloatingIP gives up the old address as its nature says, then takes the

@@ -93,12 +93,29 @@ func (j *judgement) judgePools() {
 }
 
 func (j *judgement) pin(f floatingIP) {
-	p := cloud.Pin{Ref: f.ID, Tagged: slices.Contains(f.Tags, state.ManagedTag), Holder: j.holder(f)}
+	p := cloud.Pin{Ref: f.ID, Tagged: slices.Contains(f.Tags, state.ManagedTag), Holder: j.holder(f),
+		Marked: marked(j.manifest.Name, f.Tags)}
 	p.Address, _ = netip.ParseAddr(f.Address)
+	p.Estate, _, _ = state.ReadOwner(f.Tags)
 	if o, ours := j.portOf[text(f.Port)]; ours {
 		p.Owner, p.Holder = o.String(), ""
 	}
 	j.Pins = append(j.Pins, p)
+}
+
+// marked is whom tags of ours name: the owner, with the estate where that is
+// another one; empty: nobody.
+func marked(estate string, tags []string) string {
+	of, o, whole := state.ReadOwner(tags)
+	switch {
+	case whole && of == estate:
+		return o.String()
+	case whole:
+		return fmt.Sprintf("%s of estate %s", o, of)
+	case slices.Contains(tags, state.ManagedTag):
+		return "somebody, but the tags don't say whom"
+	}
+	return ""
 }
 
 // holder says in words who holds a floating IP; empty: nobody.

@@ -31,10 +31,16 @@ func (v verb) pinnedByAddress(ctx context.Context) (floatingIP, error) {
 	if len(all) != 1 {
 		return floatingIP{}, conflict("the project has %d floating IPs with address %s", len(all), address)
 	}
-	if _, o, tagged := state.ReadOwner(all[0].Tags); tagged && o != v.Owner {
-		return floatingIP{}, conflict("floating IP %s belongs to %s", address, o)
+	return all[0], v.notAnothers(all[0])
+}
+
+// notAnothers refuses a customer's address that carries the tags of another
+// owner or estate.
+func (v verb) notAnothers(f floatingIP) error {
+	if m := marked(v.estate, f.Tags); m != "" && m != v.Owner.String() {
+		return conflict("floating IP %s carries the tags of %s", f.Address, m)
 	}
-	return all[0], nil
+	return nil
 }
 
 // disowned tells whether our marks were taken off already by an earlier try.

@@ -104,21 +104,23 @@ func (d *decision) pinProblem(g vpn.Gateway) (message, hint string) {
 	switch p := d.seen.Pins[i]; {
 	case p.Holder != "":
 		return fmt.Sprintf("floating IP %s is held by %s", p.Address, p.Holder), "free it first: vpnctl never takes an address that is in use"
-	case p.Owner != "" && p.Owner != g.Owner.String() && !d.leaving(p):
+	case p.Owner != "" && p.Owner != g.Owner.String() && !d.leaving(p.Owner, p.Address):
 		return fmt.Sprintf("floating IP %s leads to %s", p.Address, p.Owner),
 			"delete that manifest and plan with --prune: the address is handed over in one run"
+	case p.Marked != "" && p.Marked != g.Owner.String() && !(p.Estate == d.Estate.Name && d.leaving(p.Marked, p.Address)):
+		return fmt.Sprintf("floating IP %s carries the tags of %s", p.Address, p.Marked), "pin an address of your own"
 	}
 	return "", ""
 }
 
-// leaving tells whether the gateway that a pin leads to gives it up in this run.
-func (d *decision) leaving(p cloud.Pin) bool {
-	o, _ := vpn.ParseOwner(p.Owner)
+// leaving tells whether an owner of this estate gives an address up in this run.
+func (d *decision) leaving(owner string, address netip.Addr) bool {
+	o, _ := vpn.ParseOwner(owner)
 	holder, stays := d.Estate.Gateway(o.Path())
 	if !stays || holder.Owner != o {
 		return d.Options.Prune && d.Unread[o] == ""
 	}
-	return holder.FloatingIP.IsValid() && holder.FloatingIP != p.Address
+	return holder.FloatingIP.IsValid() && holder.FloatingIP != address
 }
 
 // checkSubnets refuses site subnets that overlap what is known only now: the
