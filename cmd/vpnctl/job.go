@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -50,12 +51,33 @@ func (g *Globals) savedJob(saved *plan.Plan, paths []string, f selection, err er
 	case saved.Input == nil:
 		return nil, fmt.Errorf("%s: without the estate it was made from; save a plan with -o", paths[0])
 	}
-	j := &job{estate: *saved.Input, options: saved.Options, base: filepath.Dir(g.estateFile()), saved: saved, file: paths[0],
+	home, err := g.home(saved.Estate, paths[0])
+	if err != nil {
+		return nil, err
+	}
+	j := &job{estate: *saved.Input, options: saved.Options, base: home, saved: saved, file: paths[0],
 		manifests: written(*saved.Input)}
 	if saved.Survey != nil {
 		j.survey = *saved.Survey
 	}
 	return j, nil
+}
+
+// home is the folder of the Estate that a saved plan was made for, which its
+// files are relative to: never that of another one which happens to be near.
+func (g *Globals) home(estate, plan string) (string, error) {
+	file := g.estateFile()
+	if file == "" {
+		return "", fmt.Errorf("%s is for estate %s, whose vpnctl.yaml does not stand here: go to its folder, or name it with --estate", plan, estate)
+	}
+	loaded, found := manifest.Load([]string{file}, manifest.Options{EstateFile: file})
+	if found.Errors() > 0 {
+		return "", fmt.Errorf("%s is not a valid Estate: see vpnctl validate %s", file, file)
+	}
+	if loaded.Estate.Name != estate {
+		return "", fmt.Errorf("%s is for estate %s, but %s is that of %s: go to its folder, or name it with --estate", plan, estate, file, loaded.Estate.Name)
+	}
+	return filepath.Dir(file), nil
 }
 
 // belongs refuses a saved plan for another cloud: nothing in it would be found.
