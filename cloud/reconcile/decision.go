@@ -163,6 +163,7 @@ func (d *decision) allocate() {
 	}
 	var problems []alloc.Problem
 	d.ledgers, problems = alloc.Assign(alloc.Input{Estate: d.Estate, Ledgers: d.seen.Ledgers, Claims: d.seen.Claims, Unknown: d.seen.Unknown, Pins: pins, Released: d.released()})
+	problems = slices.DeleteFunc(problems, d.ledgerless)
 	nodes, unplaced := d.place()
 	for _, p := range slices.Concat(problems, unplaced) {
 		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint})
@@ -174,6 +175,14 @@ func (d *decision) allocate() {
 			d.inputs[g.Owner] = render.Input{Estate: d.Estate, Gateway: g, Ledger: l, Node: node, Facts: d.facts(g, l)}
 		}
 	}
+}
+
+// ledgerless tells whether a problem only follows from what was observed of the
+// owner's group: that its ledger can't be relied on is all there is to say.
+func (d *decision) ledgerless(p alloc.Problem) bool {
+	return slices.ContainsFunc(d.seen.Problems, func(r plan.Refusal) bool {
+		return r.Owner == p.Owner && r.ID == gatewayID(resource.KindSecurityGroup, p.Owner)
+	})
 }
 
 // released are the owners whose ranges this run gives up, if it is asked to.
