@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
-	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // dates are moments that a run writes: when a gateway began to drain.
@@ -23,101 +23,34 @@ var dates = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 // attachment is the hash of the port's address and MAC that rolls the pod.
 var attachment = regexp.MustCompile(`attachment: "?[0-9a-f]+"?`)
 
-// step is one run of a scenario.
-type step struct {
-	estate  func(t testing.TB) vpn.Estate
-	options plan.Options
+// disturbance is one way in which a call can go wrong.
+type disturbance struct {
+	name  string
+	fault simulator.Fault
+	dead  bool // no later call gets through
 }
 
-// day outlasts the time that a dead run's lock takes to expire.
-const day = 24 * time.Hour
-
-// scenarios are the lives of an estate; the last step is the one that is
-// disturbed.
-var scenarios = map[string][]step{
-	"create": {{estate, plan.Options{}}},
-	"update": {{estate, plan.Options{}}, {changed, plan.Options{}}},
-	"move":   {{estate, plan.Options{}}, {moved, plan.Options{}}},
-	"drain":  {{estate, plan.Options{}}, {fewer, plan.Options{Prune: true, Hold: day}}},
-	"prune":  {{estate, plan.Options{}}, {fewer, plan.Options{Prune: true, Hold: day}}, {fewer, plan.Options{Prune: true, PodsGone: true}}},
-	"peer":   {{estate, plan.Options{}}, {withoutPeer, plan.Options{Prune: true}}},
-}
-
-// changed adds and removes exposures, moves a peer and grants another access.
-func changed(t testing.TB) vpn.Estate {
-	e := estate(t)
-	for i := range e.Gateways {
-		g := &e.Gateways[i]
-		if len(g.Exposures) > 1 {
-			g.Exposures = g.Exposures[:len(g.Exposures)-1]
-			dropGrants(g)
-		}
-		switch len(g.ReverseExposures) {
-		case 0:
-		default:
-			g.ReverseExposures = nil
-			dropGrants(g)
-		}
-		if g.Protocol == vpn.IPsec {
-			g.Peers[0].Address = g.Peers[0].Address.Next()
-		}
+// at are the faults that this disturbance means for a call: one for each type of
+// conflict that the call can give, none for a read that has nothing to hide.
+func (d disturbance) at(c simulator.Call) []simulator.Fault {
+	if d.fault.Do == simulator.Hide && !c.Write() {
+		return nil
 	}
-	return e
-}
-
-// dropGrants takes grants away whose exposure has gone.
-func dropGrants(g *vpn.Gateway) {
-	names := map[string]bool{}
-	for _, x := range append(append([]vpn.Exposure{}, g.Exposures...), g.ReverseExposures...) {
-		names[x.Name] = true
+	if d.fault.Status != http.StatusConflict || d.fault.Type != "" {
+		return []simulator.Fault{d.fault}
 	}
-	keep := func(list []string) (kept []string) {
-		for _, n := range list {
-			if names[n] {
-				kept = append(kept, n)
-			}
-		}
-		return kept
+	var all []simulator.Fault
+	for _, kind := range conflict(c) {
+		f := d.fault
+		f.Type = kind
+		all = append(all, f)
 	}
-	for i, p := range g.Peers {
-		if p.Grants != nil {
-			g.Peers[i].Grants = &vpn.Grants{Exposures: keep(p.Grants.Exposures), ReverseExposures: keep(p.Grants.ReverseExposures)}
-		}
-	}
-}
-
-// moved takes the node away that carries the first gateway.
-func moved(t testing.TB) vpn.Estate {
-	e := estate(t)
-	e.Kubernetes.Nodes = e.Kubernetes.Nodes[1:]
-	return e
-}
-
-// fewer has lost its first gateway's manifests.
-func fewer(t testing.TB) vpn.Estate {
-	e := estate(t)
-	e.Gateways = e.Gateways[1:]
-	return e
-}
-
-// withoutPeer has lost a peer of the WireGuard gateway.
-func withoutPeer(t testing.TB) vpn.Estate {
-	e := estate(t)
-	for i := range e.Gateways {
-		if g := &e.Gateways[i]; g.Protocol == vpn.WireGuard {
-			g.Peers = g.Peers[1:]
-		}
-	}
-	return e
+	return all
 }
 
 // disturbances are what can happen to one call. Dead ones end the run there and
 // then; the others the run sees.
-var disturbances = []struct {
-	name  string
-	fault simulator.Fault
-	dead  bool // no later call gets through
-}{
+var disturbances = []disturbance{
 	{"stopped dead after it", simulator.Fault{Do: simulator.Stop}, true},
 	{"done, but its answer lost", simulator.Fault{Do: simulator.Drop}, false},
 	{"done, its answer lost, and dead", simulator.Fault{Do: simulator.Drop}, true},
@@ -156,76 +89,79 @@ func conflict(c simulator.Call) []string {
 // to: object for object, nothing left over, the lock included. Under the race
 // detector, which makes it ten times slower, every tenth point is tried.
 func TestCrashEverywhere(t *testing.T) {
-	points, seen := 0, 0
-	for name, steps := range scenarios {
+	var points, seen atomic.Int64
+	t.Cleanup(func() { // once all scenarios, which run side by side, have ended
+		fmt.Printf("crash everywhere: %d of %d points of %d scenarios tried\n", points.Load(), seen.Load(), len(scenarios))
+	})
+	for name, l := range scenarios {
 		t.Run(name, func(t *testing.T) {
-			t.Cleanup(func() { t.Logf("%s: %d points so far", name, points) })
-			want, calls := undisturbed(t, steps)
-			for k, call := range calls {
-				for _, d := range disturbances {
-					types := []string{d.fault.Type}
-					if d.fault.Status == http.StatusConflict && d.fault.Type == "" {
-						types = conflict(call)
-					}
-					for _, typ := range types {
-						if d.fault.Do == simulator.Hide && !call.Write() {
-							continue
-						}
-						if seen++; seen%stride != 0 {
-							continue
-						}
-						points++
-						fault := d.fault
-						fault.Type = typ
-						got, err := disturbed(t, steps, k+1, fault, d.dead)
-						if err != nil || got != want {
-							t.Errorf("call %d, %s %s, %s %s: the run after it: %v (-undisturbed +recovered):\n%s", k+1, call.Method, call.Pattern, d.name, typ, err, cmp.Diff(want, got))
+			t.Parallel()
+			s := l.stage(t)
+			for _, d := range disturbances {
+				t.Run(d.name, func(t *testing.T) {
+					t.Parallel()
+					for k, call := range s.calls {
+						for _, fault := range d.at(call) {
+							if seen.Add(1)%stride != 0 {
+								continue
+							}
+							points.Add(1)
+							got, err := s.disturbed(t, k+1, fault, d.dead)
+							if err != nil || got != s.want {
+								t.Errorf("call %d, %s %s, %s: the run after it: %v (-undisturbed +recovered):\n%s", k+1, call.Method, call.Pattern, fault.Type, err, cmp.Diff(s.want, got))
+							}
 						}
 					}
-				}
+				})
 			}
 		})
 	}
-	fmt.Printf("crash everywhere: %d of %d points tried\n", points, seen)
 }
 
-// undisturbed lives through a scenario and returns what there is at its end and
-// the calls of its last step.
-func undisturbed(t *testing.T, steps []step) (string, []simulator.Call) {
+// stage is a life up to the run that is disturbed.
+type stage struct {
+	before     *world
+	last, then run    // the disturbed run, and the one after it
+	want       string // what there is in the end
+	calls      []simulator.Call
+}
+
+// stage lives through all steps but the last, then through that as well, in a
+// copy of the world.
+func (l life) stage(t *testing.T) stage {
 	t.Helper()
-	w := before(t, steps)
-	last := steps[len(steps)-1]
-	w.apply(last.estate(t), last.options)
-	var calls []simulator.Call
-	for _, c := range w.sim.Calls() {
-		if !c.Keystone() {
-			calls = append(calls, c)
+	s := stage{before: newWorld(t, simulator.Options{})}
+	for i, step := range l.steps {
+		s.then = s.last
+		s.last = run{step.estate(s.before), step.options}
+		if i < len(l.steps)-1 {
+			s.before.apply(s.last.estate, s.last.options)
 		}
 	}
-	w.heal()
-	if p := w.plan(last.estate(t), plan.Options{}); len(p.Pending()) > 0 {
-		t.Fatalf("the plan after the scenario is not empty: %v", p.Pending())
+	s.before.heal()
+	w := s.before.copy(t)
+	w.apply(s.last.estate, s.last.options)
+	for _, c := range w.sim.Calls() {
+		if !c.Keystone() {
+			s.calls = append(s.calls, c)
+		}
 	}
-	return w.look(), calls
+	if l.back {
+		w = s.before.copy(t)
+	} else {
+		s.then = s.last
+	}
+	w.heal()
+	w.quiet(t, s.then, "the scenario")
+	s.want = w.look()
+	return s
 }
 
-// before lives through all steps but the last.
-func before(t *testing.T, steps []step) *world {
+// disturbed is the last run, which meets a fault at its k-th call, and then the
+// one after it, which has to get through.
+func (s stage) disturbed(t *testing.T, k int, fault simulator.Fault, dead bool) (string, error) {
 	t.Helper()
-	w := newWorld(t, simulator.Options{})
-	for _, s := range steps[:len(steps)-1] {
-		w.apply(s.estate(t), s.options)
-	}
-	w.heal()
-	return w
-}
-
-// disturbed lives through a scenario whose last step meets a fault at its k-th
-// call, then runs that step again until it is through.
-func disturbed(t *testing.T, steps []step, k int, fault simulator.Fault, dead bool) (string, error) {
-	t.Helper()
-	w := before(t, steps)
-	last := steps[len(steps)-1]
+	w := s.before.copy(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w.fault = func(n int, _ *http.Request) simulator.Fault {
@@ -237,16 +173,24 @@ func disturbed(t *testing.T, steps []step, k int, fault simulator.Fault, dead bo
 		}
 		return simulator.Fault{}
 	}
-	_ = w.run(ctx, last.estate(t), last.options, 1) // it may get through, or say why not
+	_ = w.run(ctx, s.last.estate, s.last.options, 1) // it may get through, or say why not
 	w.heal()
 	if !dead && fault.Do != simulator.Stop {
 		w.whole()
 	}
-	if err := w.run(ctx, last.estate(t), last.options, 1); err != nil {
+	if err := w.run(ctx, s.then.estate, s.then.options, 1); err != nil {
 		return "", fmt.Errorf("the second run: %w", err)
 	}
-	if p := w.plan(last.estate(t), plan.Options{}); len(p.Pending()) > 0 {
+	if p := w.plan(s.then.estate, plan.Options{}); len(p.Pending()) > 0 {
 		return "", errors.New("the plan after it is not empty: " + p.Pending()[0].ID.String() + ": " + p.Pending()[0].Reason)
 	}
 	return w.look(), nil
+}
+
+// quiet wants nothing to be left to do.
+func (w *world) quiet(t *testing.T, r run, after string) {
+	t.Helper()
+	if p := w.plan(r.estate, plan.Options{}); len(p.Pending()) > 0 {
+		t.Fatalf("the plan after %s is not empty: %s: %s", after, p.Pending()[0].ID, p.Pending()[0].Reason)
+	}
 }

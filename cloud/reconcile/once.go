@@ -59,10 +59,6 @@ type obstructed interface {
 	Obstacles(desired, observed resource.Graph) ([]plan.Refusal, error)
 }
 
-// Decide plans from what was seen alone. It is a pure function: the same input
-// gives the same plan.
-func Decide(in Input, seen *cloud.Observation) *Result { return prepare(in, seen).result() }
-
 // Apply carries the plan out. The execution's drivers, renderer and recheck are
 // filled in here.
 func (r *Result) Apply(ctx context.Context, x cloud.Execution) *cloud.Report {

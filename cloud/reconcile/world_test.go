@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -40,14 +41,8 @@ type world struct {
 
 func newWorld(t testing.TB, o simulator.Options) *world {
 	t.Helper()
-	w := &world{t: t, tree: t.TempDir(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	o.Clock = w.time
-	o.Intercept = func(n int, r *http.Request) simulator.Fault {
-		if w.fault == nil {
-			return simulator.Fault{}
-		}
-		return w.fault(n, r)
-	}
+	w := &world{t: t, tree: folder(t), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	o.Clock, o.Intercept = w.time, w.intercept
 	if o.Seed.Nodes == nil {
 		for _, n := range estate(t).Kubernetes.Nodes {
 			o.Seed.Nodes = append(o.Seed.Nodes, simulator.Node{Name: n.Name, ServerID: n.ServerID})
@@ -59,6 +54,47 @@ func newWorld(t testing.TB, o simulator.Options) *world {
 	}
 	w.sim = sim
 	return w
+}
+
+// copy makes a world of its own that is the same.
+func (w *world) copy(t testing.TB) *world {
+	t.Helper()
+	c := &world{t: t, tree: folder(t), now: w.time()}
+	for _, path := range w.files() { // files are replaced, never written into
+		to := filepath.Join(c.tree, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Link(filepath.Join(w.tree, path), to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sim, err := w.sim.Copy(simulator.Options{Clock: c.time, Intercept: c.intercept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.sim = sim
+	return c
+}
+
+// folder is a temporary one, in memory where the machine has such: thousands of
+// runs write their files through to it.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "vpnctl-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func (w *world) intercept(n int, r *http.Request) simulator.Fault {
+	if w.fault == nil {
+		return simulator.Fault{}
+	}
+	return w.fault(n, r)
 }
 
 func (w *world) time() time.Time {

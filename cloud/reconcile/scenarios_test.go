@@ -1,0 +1,171 @@
+package reconcile_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// step is one run of a scenario; its estate may depend on what there is by then.
+type step struct {
+	estate  func(w *world) vpn.Estate
+	options plan.Options
+}
+
+// run is a step whose estate is known.
+type run struct {
+	estate  vpn.Estate
+	options plan.Options
+}
+
+// life is what an estate goes through; the last step is the one that is
+// disturbed.
+type life struct {
+	steps []step
+	back  bool // the run after it goes back to the step before
+}
+
+// day outlasts the time that a dead run's lock takes to expire.
+const day = 24 * time.Hour
+
+var (
+	made     = step{anywhere(estate), plan.Options{}}
+	draining = step{anywhere(fewer), plan.Options{Prune: true, Hold: day}}
+)
+
+var scenarios = map[string]life{
+	"create":            {steps: []step{made}},
+	"update":            {steps: []step{made, {anywhere(changed), plan.Options{}}}},
+	"move":              {steps: []step{made, {anywhere(moved), plan.Options{}}}},
+	"renumber":          {steps: []step{made, {at("10.77.0.0/24"), plan.Options{}}}},
+	"renumber and back": {steps: []step{{at("100.64.0.0/24"), plan.Options{}}, {at("10.77.0.0/24"), plan.Options{}}}, back: true},
+	"pin":               {steps: []step{made, {pinned, plan.Options{}}}},
+	"another pin":       {steps: []step{{customers("one"), plan.Options{}}, {customers("two"), plan.Options{}}}},
+	"drain":             {steps: []step{made, draining}},
+	"rejoin":            {steps: []step{made, draining, made}},
+	"prune":             {steps: []step{made, draining, {anywhere(fewer), plan.Options{Prune: true, PodsGone: true}}}},
+	"peer":              {steps: []step{made, {anywhere(withoutPeer), plan.Options{Prune: true}}}},
+}
+
+// anywhere is for estates that don't depend on what there is.
+func anywhere(e func(t testing.TB) vpn.Estate) func(w *world) vpn.Estate {
+	return func(w *world) vpn.Estate { return e(w.t) }
+}
+
+// pinned pins the floating IP that the first gateway has.
+func pinned(w *world) vpn.Estate {
+	e := estate(w.t)
+	for _, f := range snapshot(w.t, w).Of("floating-ip") {
+		if strings.Contains(f.Text("description"), e.Gateways[0].Owner.String()) {
+			e.Gateways[0].FloatingIP = netip.MustParseAddr(f.Text("floating_ip_address"))
+		}
+	}
+	if !e.Gateways[0].FloatingIP.IsValid() {
+		w.t.Fatal("the first gateway has no floating IP")
+	}
+	return e
+}
+
+// customers pins a floating IP that the customer has taken.
+func customers(name string) func(w *world) vpn.Estate {
+	return func(w *world) vpn.Estate {
+		e := estate(w.t)
+		var pool string
+		for _, n := range snapshot(w.t, w).Of("network") {
+			if n.Text("name") == e.OpenStack.FloatingIPPool {
+				pool = n.ID
+			}
+		}
+		id := newClient(w).post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": "customer's " + name})
+		for _, f := range snapshot(w.t, w).Of("floating-ip") {
+			if f.ID == id {
+				e.Gateways[0].FloatingIP = netip.MustParseAddr(f.Text("floating_ip_address"))
+			}
+		}
+		return e
+	}
+}
+
+// at pins the service CIDR of the first gateway, to which a route leads.
+func at(cidr string) func(w *world) vpn.Estate {
+	return func(w *world) vpn.Estate {
+		e := estate(w.t)
+		e.Gateways[0].ServiceCIDR = netip.MustParsePrefix(cidr)
+		if len(e.Gateways[0].ReverseExposures) == 0 {
+			w.t.Fatal("no route leads to the first gateway's range")
+		}
+		return e
+	}
+}
+
+// changed adds and removes exposures, moves a peer and grants another access.
+func changed(t testing.TB) vpn.Estate {
+	e := estate(t)
+	for i := range e.Gateways {
+		g := &e.Gateways[i]
+		if len(g.Exposures) > 1 {
+			g.Exposures = g.Exposures[:len(g.Exposures)-1]
+			dropGrants(g)
+		}
+		switch len(g.ReverseExposures) {
+		case 0:
+		default:
+			g.ReverseExposures = nil
+			dropGrants(g)
+		}
+		if g.Protocol == vpn.IPsec {
+			g.Peers[0].Address = g.Peers[0].Address.Next()
+		}
+	}
+	return e
+}
+
+// dropGrants takes grants away whose exposure has gone.
+func dropGrants(g *vpn.Gateway) {
+	names := map[string]bool{}
+	for _, x := range append(append([]vpn.Exposure{}, g.Exposures...), g.ReverseExposures...) {
+		names[x.Name] = true
+	}
+	keep := func(list []string) (kept []string) {
+		for _, n := range list {
+			if names[n] {
+				kept = append(kept, n)
+			}
+		}
+		return kept
+	}
+	for i, p := range g.Peers {
+		if p.Grants != nil {
+			g.Peers[i].Grants = &vpn.Grants{Exposures: keep(p.Grants.Exposures), ReverseExposures: keep(p.Grants.ReverseExposures)}
+		}
+	}
+}
+
+// moved takes the node away that carries the first gateway.
+func moved(t testing.TB) vpn.Estate {
+	e := estate(t)
+	e.Kubernetes.Nodes = e.Kubernetes.Nodes[1:]
+	return e
+}
+
+// fewer has lost its first gateway's manifests.
+func fewer(t testing.TB) vpn.Estate {
+	e := estate(t)
+	e.Gateways = e.Gateways[1:]
+	return e
+}
+
+// withoutPeer has lost a peer of the WireGuard gateway.
+func withoutPeer(t testing.TB) vpn.Estate {
+	e := estate(t)
+	for i := range e.Gateways {
+		if g := &e.Gateways[i]; g.Protocol == vpn.WireGuard {
+			g.Peers = g.Peers[1:]
+		}
+	}
+	return e
+}
