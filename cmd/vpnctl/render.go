@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,6 +55,9 @@ func (c renderCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
+	if err := c.apart(j.base); err != nil {
+		return err
+	}
 	at, err := g.connect(stop, s, j.estate, j.base)
 	if err != nil {
 		return err
@@ -76,6 +80,25 @@ func (c renderCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	}
 	if !whole {
 		return errSaid
+	}
+	return nil
+}
+
+// apart refuses an output folder that holds what is read: its kustomization would
+// take the manifests' place, and the next run would read what this one wrote.
+func (c renderCommand) apart(root string) error {
+	out, err := filepath.Abs(c.Out)
+	if err != nil {
+		return err
+	}
+	for _, path := range append([]string{root}, c.Paths...) {
+		in, err := filepath.Abs(path)
+		if err != nil || path == "-" {
+			continue
+		}
+		if rel, err := filepath.Rel(out, in); err == nil && filepath.IsLocal(rel) {
+			return fmt.Errorf("--out %s holds %s, which is read: choose a folder of its own, such as deploy", c.Out, path)
+		}
 	}
 	return nil
 }
