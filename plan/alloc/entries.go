@@ -95,13 +95,14 @@ func byName(a, b resource.Entry) int {
 // rest makes sense: the first 12 hexadecimal digits of the SHA-256 of the sorted
 // lines name=value.
 func checksum(entries []resource.Entry) string {
-	h := sha256.New()
+	var text []byte
 	for _, e := range slices.SortedFunc(slices.Values(entries), byName) {
 		if e.Name != entryCheck {
-			fmt.Fprintf(h, "%s=%s\n", e.Name, e.Value)
+			text = append(append(append(append(text, e.Name...), '='), e.Value...), '\n')
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil))[:12]
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
 }
 
 func pairs(octets map[string]byte) []string {

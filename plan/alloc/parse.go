@@ -141,9 +141,6 @@ func (l Ledger) check(entries []resource.Entry) error {
 			return fmt.Errorf("entry %s is missing, read %s", name, brief(entries))
 		}
 	}
-	if read[entryCheck] != checksum(entries) {
-		return fmt.Errorf("the check does not fit the other entries, read %s", brief(entries))
-	}
 	taken := map[byte]string{}
 	for _, octets := range []map[string]byte{l.VirtualIPs, l.Addresses} {
 		for _, name := range slices.Sorted(maps.Keys(octets)) {
@@ -154,10 +151,14 @@ func (l Ledger) check(entries []resource.Entry) error {
 		}
 	}
 	sorted := slices.SortedFunc(slices.Values(entries), byName)
-	if !slices.Equal(sorted, l.Entries()) {
+	switch {
+	case slices.Equal(sorted, l.Entries()):
+		return nil
+	case read[entryCheck] != checksum(entries):
+		return fmt.Errorf("the check does not fit the other entries, read %s", brief(entries))
+	default:
 		return fmt.Errorf("the entries are not written as vpnctl writes them, read %s", brief(entries))
 	}
-	return nil
 }
 
 // shown is how much of a ledger an error shows, in bytes.
