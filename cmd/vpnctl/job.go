@@ -102,9 +102,12 @@ func openSaved(paths []string) (*plan.Plan, bool, error) {
 	if len(paths) != 1 || !strings.HasSuffix(paths[0], ".json") {
 		return nil, false, nil
 	}
+	if info, err := os.Stat(paths[0]); err != nil || !info.Mode().IsRegular() {
+		return nil, false, nil // the reader of manifests says why
+	}
 	f, err := os.Open(paths[0])
 	if err != nil {
-		return nil, false, nil // the reader of manifests says why
+		return nil, false, nil // and so it does here
 	}
 	defer f.Close()
 	head := make([]byte, 4096)

@@ -2,18 +2,12 @@ package manifest
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 )
 
 // maxPatch bounds the file of a patch. A patch over one object is never near it.
 const maxPatch = 1 << 20
-
-var (
-	errNotRegular = errors.New("not a regular file")
-	errLarge      = errors.New("larger than 1 MiB")
-)
 
 // beside reads a file of a folder that another file names. It doesn't leave the
 // folder, by .. or by a link, and doesn't wait for a device.
@@ -34,11 +28,7 @@ func beside(folder, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxPatch+1))
-	if err == nil && len(data) > maxPatch {
-		err = errLarge
-	}
-	return data, err
+	return bounded(f, maxPatch)
 }
 
 // reason is what the system said, without the path and the call.

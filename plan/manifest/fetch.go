@@ -61,7 +61,7 @@ func (f *fetching) file(name string, configures bool) {
 		f.reading.failFile(name, refuse("the kustomization is made of more than %d files, so that it is not known whether it would fetch one", mostLooks))
 		return
 	}
-	data, err := os.ReadFile(name)
+	data, err := content(name)
 	if err != nil {
 		return // kustomize says it better
 	}

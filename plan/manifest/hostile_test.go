@@ -65,6 +65,7 @@ func TestHostileText(t *testing.T) {
 		"an alias without an anchor is named":    {strings.Replace(link, "Router: r", "Router: *nobody", 1), "= 5:3: not YAML: unknown anchor 'nobody' referenced\n"},
 		"an anchor within itself is named":       {strings.Replace(link, "spec:", "spec: &s\n  loop: *s", 1), "= 5:9: nested or repeated by aliases beyond all measure\n=     hint: write it out\n"},
 		"a bomb of aliases is named":             {bomb(), "= 5:18: nested or repeated by aliases beyond all measure\n=     hint: write it out\n"},
+		"a document without measure is named":    {"apiVersion: v1\nkind: List\nitems: [" + strings.Repeat("1,", 200_000) + "]\n", "= 3:400001: a document of more than 200000 values\n=     hint: write several documents\n"},
 		"a merge key is merged":                  {"apiVersion: ipsec.bnerd.net/v1alpha1\nkind: ClusterLink\nmetadata: {name: north}\nspec:\n  <<: {serviceClusterRouter: r, serviceClusterCIDR: 1.2.3.0/24}\n  serviceClusterCIDR: 10.40.0.0/16\n", ""},
 		"a merge key needs a mapping":            {strings.Replace(link, "spec:\n", "spec:\n  <<: 7\n", 1), "= 5:7: spec: a merge key needs a mapping\n"},
 		"a merged field is held to the rules":    {"apiVersion: ipsec.bnerd.net/v1alpha1\nkind: ClusterLink\nmetadata: {name: north}\nspec:\n  <<: {serviceClusterRouter: r, serviceClusterCIDR: 1.2.3.0/33}\n", "= 5:33: spec.serviceClusterCIDR: \"1.2.3.0/33\" is not an IPv4 network in CIDR form\n"},

@@ -21,7 +21,7 @@ func (s *source) remote(dir string, seen map[string]bool) bool {
 		return false
 	}
 	seen[name] = true
-	data, err := os.ReadFile(name)
+	data, err := content(name)
 	if err != nil {
 		return false // kustomize says it better
 	}

@@ -18,7 +18,7 @@ func kustomizationFile(name string) bool {
 func kustomization(dir string) string {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		p := filepath.Join(dir, name)
-		if info, err := os.Stat(p); err == nil && !info.IsDir() {
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() {
 			return p
 		}
 	}

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func (t traced) ReadFile(name string) ([]byte, error) {
 // trace returns the disk to build a directory on, and whether the question for
 // origins has been added: then they are no part of the result.
 func trace(dir string) (filesys.FileSystem, bool) {
-	disk := filesys.MakeFsOnDisk()
+	disk := files{filesys.MakeFsOnDisk()}
 	root, _, err := disk.CleanedAbs(dir)
 	if err != nil {
 		return disk, false
@@ -85,7 +84,7 @@ func (r *reading) base(origin string, built *decode.Value) *object {
 	}
 	docs, known := r.bases[origin]
 	if !known {
-		if data, err := os.ReadFile(origin); err == nil {
+		if data, err := content(origin); err == nil {
 			docs, _ = decode.Documents(data)
 		}
 		if r.bases == nil {

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -60,7 +59,7 @@ func isRendered(data []byte) bool { return bytes.HasPrefix(data, rendered) }
 
 // beginning reads the first bytes of a file, or none.
 func beginning(name string) []byte {
-	f, err := os.Open(name)
+	f, err := open(name)
 	if err != nil {
 		return nil
 	}

@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// maxFile bounds one file. Ten thousand gateways fit many times.
-const maxFile = 64 << 20
-
 // file is what was read from one place.
 type file struct {
 	name      string // as a diagnostic names it
@@ -24,9 +21,6 @@ type file struct {
 
 // stdinName is how diagnostics name standard input.
 const stdinName = "<stdin>"
-
-// extensions are those of the files that a directory is searched for.
-var extensions = []string{".yaml", ".yml", ".json"}
 
 // source reads files for one Load.
 type source struct {
@@ -65,7 +59,7 @@ func (s *source) paths(paths []string) {
 // path reads one argument: standard input, a file, a directory, a kustomization.
 func (s *source) path(p string) {
 	if p == "-" {
-		s.read(stdinName, "-", nil, func() (io.ReadCloser, error) { return io.NopCloser(s.stdin), nil })
+		s.read(stdinName, "-", nil, func() ([]byte, error) { return bounded(s.stdin, maxStream) })
 		return
 	}
 	info, err := os.Stat(p)
@@ -144,19 +138,19 @@ func (s *source) entry(p string, d fs.DirEntry, w *walked) {
 		case err == nil && info.IsDir():
 			s.reading.warnFile(p, refuse("a link to a folder is not followed").with("name the folder"))
 			return
-		case err != nil && slices.Contains(extensions, filepath.Ext(p)):
+		case err != nil && wanted(p):
 			s.fail(p, err)
 			return
 		}
 	}
-	if slices.Contains(extensions, filepath.Ext(p)) {
+	if wanted(p) {
 		s.open(p, w)
 	}
 }
 
 // open reads a file that was named, or found in a folder.
 func (s *source) open(p string, w *walked) {
-	s.read(filepath.Clean(p), absolute(p), w, func() (io.ReadCloser, error) { return os.Open(p) })
+	s.read(filepath.Clean(p), absolute(p), w, func() ([]byte, error) { return content(p) })
 }
 
 // absolute is how a path is remembered.
@@ -169,7 +163,7 @@ func absolute(p string) string {
 }
 
 // read reads one file once, however often it is named.
-func (s *source) read(name, key string, w *walked, open func() (io.ReadCloser, error)) {
+func (s *source) read(name, key string, w *walked, content func() ([]byte, error)) {
 	if w != nil && !sameFile(name, s.estate) {
 		w.files++
 	}
@@ -177,22 +171,16 @@ func (s *source) read(name, key string, w *walked, open func() (io.ReadCloser, e
 		return
 	}
 	s.seen[key] = true
-	in, err := open()
-	if err != nil {
+	data, err := content()
+	switch large := tooLarge(0); {
+	case err != nil && !errors.As(err, &large):
 		s.fail(name, err)
-		return
-	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
-	switch {
-	case err != nil:
-		s.fail(name, err)
-	case len(data) > maxFile:
-		s.reading.failFile(name, refuse("larger than %d MiB", maxFile>>20))
 	case w != nil && noManifest(name, data) != "":
 		s.reading.note(name, "skipped: "+noManifest(name, data))
 	case w != nil && isRendered(data):
 		s.reading.warnFile(name, refuse("skipped: a file that vpnctl has rendered").with("if people write it now, remove its first line"))
+	case err != nil:
+		s.fail(name, err)
 	default:
 		s.files = append(s.files, file{name: name, data: data})
 	}
@@ -200,11 +188,11 @@ func (s *source) read(name, key string, w *walked, open func() (io.ReadCloser, e
 
 // fail reports that something can't be read, without repeating its name.
 func (s *source) fail(name string, err error) {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
+	no := refuse("can't be read: %v", reason(err))
+	if errors.Is(err, errNotRegular) {
+		no.with("- reads standard input")
 	}
-	s.reading.failFile(name, refuse("can't be read: %v", err))
+	s.reading.failFile(name, no)
 }
 
 // isOutput tells whether a path is the Estate's output or lies in it.

@@ -1,11 +1,9 @@
 package manifest
 
 import (
-	"bytes"
-	"io"
+	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,7 +72,7 @@ func (v *survey) folder(root string) {
 			return fs.SkipDir
 		case d.IsDir() && kustomization(p) != "" && !v.read.parts[absolute(p)]:
 			v.skip = append(v.skip, p)
-		case !d.IsDir() && slices.Contains(extensions, filepath.Ext(p)):
+		case !d.IsDir() && wanted(p):
 			v.file(p)
 		}
 		return nil
@@ -93,29 +91,13 @@ func (v *survey) file(p string) {
 	}
 	data, err := content(p)
 	switch {
+	case errors.Is(err, errNotRegular): // a link to a folder, a pipe
 	case err != nil:
 		v.obscure(p)
 	case noManifest(p, data) == "" && !isRendered(data) && mentions(data):
 		v.names[key] = true
 		v.documents(file{name: filepath.Clean(p), data: data})
 	}
-}
-
-// content reads a file of bearable size. A link to a folder has none.
-func content(p string) ([]byte, error) {
-	if info, err := os.Stat(p); err != nil || info.IsDir() {
-		return nil, err
-	}
-	f, err := os.Open(p)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var b bytes.Buffer
-	if n, err := io.Copy(&b, io.LimitReader(f, maxFile+1)); err != nil || n > maxFile {
-		return nil, fs.ErrInvalid
-	}
-	return b.Bytes(), nil
 }
 
 // build builds a kustomization that was not named, where a file that it is made of

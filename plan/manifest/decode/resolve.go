@@ -13,6 +13,7 @@ import (
 const (
 	maxDepth   = 100
 	maxAliased = 50_000 // values that aliases stand for
+	maxValues  = 200_000
 )
 
 // resolver turns YAML nodes into values: aliases are replaced by what they stand
@@ -21,6 +22,7 @@ type resolver struct {
 	offset   int
 	outer    *yaml.Node // the first alias that the current value is reached through
 	aliased  int        // values made through aliases so far
+	values   int        // made so far
 	full     bool
 	problems []Problem
 }
@@ -35,8 +37,14 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *Value {
 	if r.full {
 		return nil
 	}
+	r.values++
 	if r.outer != nil {
 		r.aliased++
+	}
+	if r.values > maxValues {
+		r.full = true
+		r.add(n, "", fmt.Sprintf("a document of more than %d values", maxValues), "write several documents")
+		return nil
 	}
 	if depth > maxDepth || r.aliased > maxAliased {
 		r.full = true
