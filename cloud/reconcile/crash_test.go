@@ -18,7 +18,7 @@ import (
 )
 
 // dates are moments that a run writes: when a gateway began to drain.
-var dates = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+var dates = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // attachment is the hash of the port's address and MAC that rolls the pod.
 var attachment = regexp.MustCompile(`attachment: "?[0-9a-f]+"?`)

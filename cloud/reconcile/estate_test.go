@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -185,32 +183,6 @@ func TestTwoAppliesAtTheSameMoment(t *testing.T) {
 	}
 }
 
-// TestForeignObjectsAreLeftAlone fills the project with look-alikes and wants
-// every one of them byte for byte as it was after apply, update and prune.
-func TestForeignObjectsAreLeftAlone(t *testing.T) {
-	w := newWorld(t, simulator.Options{})
-	w.apply(estate(t), plan.Options{})
-	foreign := w.plant()
-	before := w.only(foreign)
-	readme := filepath.Join(w.tree, "acme", "README.md")
-	if err := os.WriteFile(readme, []byte("ours\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if p := w.plan(estate(t), plan.Options{}); len(p.Pending()) > 0 {
-		t.Errorf("look-alikes make changes: %s: %s", p.Pending()[0].ID, p.Pending()[0].Reason)
-	}
-	w.apply(estate(t), plan.Options{})
-	w.apply(changed(t), plan.Options{})
-	w.apply(fewer(t), plan.Options{Prune: true})
-	w.apply(fewer(t), plan.Options{Prune: true, PodsGone: true})
-	if diff := cmp.Diff(before, w.only(foreign)); diff != "" {
-		t.Errorf("foreign objects changed (-before +after):\n%s", diff)
-	}
-	if content, err := os.ReadFile(readme); err != nil || string(content) != "ours\n" {
-		t.Errorf("a file of another hand in the tree: %q, %v", content, err)
-	}
-}
-
 // TestASuccessorTakesOverAPinnedAddress hands the first gateway's address and
 // range to another name: the tree is whole after each run, and nobody else's
 // address moves.
@@ -270,81 +242,4 @@ func TestTheTreeIsWholeWhenAGatewayFails(t *testing.T) {
 	w.heal()
 	w.apply(e, plan.Options{Prune: true})
 	w.whole()
-}
-
-// plant makes objects that look like ours and returns their IDs.
-func (w *world) plant() map[string]bool {
-	w.t.Helper()
-	planted := map[string]bool{}
-	c := newClient(w)
-	var network, router string
-	for _, o := range snapshot(w.t, w) {
-		switch {
-		case o.Kind == "network" && o.Text("name") == "vpn-transit":
-			network = o.ID
-		case o.Kind == "router" && o.Text("name") == "gateway-router":
-			router = o.ID
-		}
-	}
-	ours := snapshot(w.t, w)
-	for _, o := range ours {
-		if !strings.HasPrefix(o.Text("name"), "vpnctl-") {
-			continue
-		}
-		switch o.Kind {
-		case "security-group": // the same name without tags, and with another estate's
-			planted[c.post("security-groups", "security_group", map[string]any{"name": o.Text("name")})] = true
-			id := c.post("security-groups", "security_group", map[string]any{"name": o.Text("name")})
-			var tags []string
-			for _, tag := range o.Tags() {
-				tag = strings.ReplaceAll(tag, "estate=acme", "estate=other")
-				if strings.Contains(tag, "service-cidr=") {
-					tag = "vpn.bnerd.net/service-cidr=100.64.240.0/24"
-				}
-				tags = append(tags, tag)
-			}
-			c.put("security-groups/"+id+"/tags", map[string]any{"tags": tags})
-			planted[id] = true
-		case "port":
-			planted[c.post("ports", "port", map[string]any{"network_id": network, "name": o.Text("name")})] = true
-			id := c.post("ports", "port", map[string]any{"network_id": network, "name": o.Text("name")})
-			c.put("ports/"+id+"/tags", map[string]any{"tags": []string{"vpn.bnerd.net/managed=somebody", "team=red"}})
-			planted[id] = true
-		}
-	}
-	c.put("routers/"+router+"/add_extraroutes", map[string]any{"router": map[string]any{"routes": []any{
-		map[string]any{"destination": "192.168.77.0/24", "nexthop": "10.254.0.77"},
-	}}})
-	planted["route 192.168.77.0/24 10.254.0.77 on "+router] = true
-	for _, o := range ours {
-		if o.Kind == "security-group" && strings.HasPrefix(o.Text("name"), "vpnctl-") && !strings.Contains(o.Text("name"), "acme") {
-			planted[c.post("security-group-rules", "security_group_rule", map[string]any{"security_group_id": o.ID, "direction": "ingress",
-				"protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "192.0.2.0/24"})] = true
-		}
-	}
-	return planted
-}
-
-// only is what exists of some objects, exactly as it is.
-func (w *world) only(ids map[string]bool) []string {
-	w.t.Helper()
-	var all []string
-	for _, o := range snapshot(w.t, w) {
-		if ids[o.ID] {
-			text, err := json.Marshal(o)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			all = append(all, string(text))
-		}
-		if o.Kind == "router" {
-			for _, r := range o.Attributes["routes"].([]any) {
-				route := r.(map[string]any)
-				if name := fmt.Sprintf("route %s %s on %s", route["destination"], route["nexthop"], o.ID); ids[name] {
-					all = append(all, name)
-				}
-			}
-		}
-	}
-	return all
 }
