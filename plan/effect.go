@@ -12,10 +12,14 @@ import (
 // effect sets what a change of a standing gateway does to the people behind it.
 // Where no tunnel can be up, nothing does anything.
 func (d *draft) effect(p *party, c *Change) {
-	if !p.running() || c.Action == Delete || c.Action == Release {
+	if !p.running() || c.Action == Release {
 		return
 	}
 	switch {
+	case c.Action == Delete:
+		if c.Before.Object != nil && p.fate == build {
+			d.objectEffect(p, c)
+		}
 	case c.After.Object != nil:
 		d.objectEffect(p, c)
 	case c.After.SecurityGroup != nil:
@@ -36,7 +40,11 @@ func (d *draft) objectEffect(p *party, c *Change) {
 	if c.Before == nil || d.in.Judge == nil {
 		return
 	}
-	v := d.in.Judge(*c.Before, *c.After)
+	var after resource.Resource // an object that goes leaves nothing
+	if c.After != nil {
+		after = *c.After
+	}
+	v := d.in.Judge(*c.Before, after)
 	if v.Impact >= ImpactRestart && len(v.Interrupts) == 0 {
 		v.Interrupts = p.peers()
 	}
