@@ -8,8 +8,4 @@
 // It exists for its speed: an estate of 1,000 gateways is 13,000 objects, and a
 // general library takes some twenty times as long for each. Tests and a fuzz
 // target read back with such a library what was written.
-//
-// It exists for its speed: an estate of 1,000 gateways is 13,000 objects, and a
-// general library takes some twenty times as long for each. Tests and a fuzz
-// target read back with such a library what was written.
 package yaml
