@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/view"
-	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 type planCommand struct {
@@ -115,17 +112,4 @@ func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *v
 func (at *site) plan(ctx context.Context, j *job) (*reconcile.Result, error) {
 	return reconcile.Plan(ctx, reconcile.Input{Estate: at.estate, Manifests: j.manifests, Drivers: at.drivers,
 		Survey: j.survey, Options: j.options, Now: time.Now().UTC().Truncate(time.Second)})
-}
-
-// save writes a plan with the estate and the cloud that it was made from.
-func save(path string, p plan.Plan, e vpn.Estate, cloud string) error {
-	p.Input, p.Cloud = &e, cloud
-	var b bytes.Buffer
-	if err := p.Encode(&b); err != nil {
-		return fmt.Errorf("saving the plan: %w", err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("saving the plan: %w", err)
-	}
-	return nil
 }

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestASavedFileIsItsOwnersAlone(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		before  func(dir string) error
+		refused bool
+	}{
+		"a new file": {func(string) error { return nil }, false},
+		"one that everybody could read": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "plan.json"), []byte("a longer text than the new one"), 0o666)
+		}, false},
+		"one that nobody may write": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "plan.json"), nil, 0o400) }, false},
+		"a link":                    {func(dir string) error { return os.Symlink("other", filepath.Join(dir, "plan.json")) }, true},
+		"a link to nothing":         {func(dir string) error { return os.Symlink("nothing", filepath.Join(dir, "plan.json")) }, true},
+		"a folder":                  {func(dir string) error { return os.Mkdir(filepath.Join(dir, "plan.json"), 0o755) }, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "plan.json")
+			if err := os.WriteFile(filepath.Join(dir, "other"), []byte("other"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.before(dir); err != nil {
+				t.Fatal(err)
+			}
+			err := replace(path, []byte("new"))
+			if (err != nil) != c.refused {
+				t.Fatalf("error %v, want one: %t", err, c.refused)
+			}
+			if !c.refused {
+				info, err := os.Lstat(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if info.Mode() != 0o600 {
+					t.Errorf("mode %v, want a regular file with 0600", info.Mode())
+				}
+				if data, err := os.ReadFile(path); err != nil || string(data) != "new" {
+					t.Errorf("it holds %q, %v", data, err)
+				}
+			}
+			if data, err := os.ReadFile(filepath.Join(dir, "other")); err != nil || string(data) != "other" {
+				t.Errorf("the other file holds %q, %v", data, err)
+			}
+			entries, err := os.ReadDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+			if diff := cmp.Diff([]string{"other", "plan.json"}, names); diff != "" {
+				t.Errorf("the folder (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
