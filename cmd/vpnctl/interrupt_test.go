@@ -25,12 +25,16 @@ func TestWhatStopsAnApply(t *testing.T) {
 			t.Parallel()
 			l := newLife(t)
 			cmd, out := l.process([]string{"apply", "--auto-approve", "--parallelism", "1"})
+			started := make(chan struct{})
 			l.onGroup(func() {
+				<-started
 				for _, s := range signals {
 					_ = cmd.Process.Signal(s) // gone means ended, which is looked at below
 				}
 			})
-			if code := l.code(cmd.Run()); code != exitError {
+			l.must(cmd.Start())
+			close(started)
+			if code := l.code(cmd.Wait()); code != exitError {
 				t.Errorf("exit %d, want %d", code, exitError)
 			}
 			if said := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(said, " not done: ") {
