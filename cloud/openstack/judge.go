@@ -78,10 +78,6 @@ func (j *judgement) problem(o vpn.Owner, id resource.ID, hint, format string, ar
 	j.Problems = append(j.Problems, plan.Refusal{Owner: o, ID: id, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (j *judgement) notice(o vpn.Owner, format string, args ...any) {
-	j.Notices = append(j.Notices, plan.Notice{Owner: o, Message: fmt.Sprintf(format, args...)})
-}
-
 func (j *judgement) claim(p netip.Prefix, format string, args ...any) {
 	if p.IsValid() {
 		j.Claims = append(j.Claims, alloc.Claim{Prefix: p, By: fmt.Sprintf(format, args...)})
