@@ -108,9 +108,17 @@ func (d *draft) inTree() (standing []vpn.Owner) {
 				n--
 			}
 		}
-		if n > 0 && !p.owner.IsZero() {
+		if (n > 0 || p.refused && Listed(d.in.Observed, p.owner)) && !p.owner.IsZero() {
 			standing = append(standing, p.owner)
 		}
 	}
 	return standing
+}
+
+// Listed tells whether the tree's index lists a gateway now. One that is refused
+// stays listed, whatever stands in its place: taking it off the list would have a
+// running pod pruned.
+func Listed(observed resource.Graph, o vpn.Owner) bool {
+	index, ok := observed[resource.ID{Kind: resource.KindKustomization, Name: o.Namespace}]
+	return ok && index.Owner == "" && index.Object != nil && strings.Contains(index.Object.Content+"\n", "\n- "+o.Name+"\n")
 }

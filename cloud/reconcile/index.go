@@ -48,6 +48,11 @@ func (r *Result) standing(report *cloud.Report) []vpn.Owner {
 			stands[o] = true
 		}
 	}
+	for _, refusal := range r.Plan.Refusals {
+		if plan.Listed(r.Seen.Graph, refusal.Owner) {
+			stands[refusal.Owner] = true
+		}
+	}
 	for _, o := range report.With(cloud.Done) {
 		if o.Change.ID.Kind == resource.KindKustomization && !o.Change.Owner.IsZero() {
 			stands[o.Change.Owner] = o.Change.After != nil
