@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
@@ -78,16 +79,21 @@ func (j *judgement) addressesByOwner() map[vpn.Owner]addresses {
 
 // judgePools refuses gateways that need an address from a pool which isn't there,
 // before anything of them is made. Where there is an address another pool changes
-// nothing.
+// nothing, which is said.
 func (j *judgement) judgePools() {
 	for _, g := range j.manifest.Gateways {
-		if g.FloatingIPPool == "" || g.FloatingIP.IsValid() {
+		if g.FloatingIP.IsValid() {
 			continue
 		}
-		_, err := j.pool(g.FloatingIPPool)
+		wanted := cmp.Or(g.FloatingIPPool, j.manifest.OpenStack.FloatingIPPool)
+		pool, err := j.pool(wanted)
 		id := idOf(resource.KindFloatingIP, g.Owner)
-		if _, has := j.Graph[id]; err != nil && !has {
+		switch has, there := j.Graph[id]; {
+		case !there && err != nil && g.FloatingIPPool != "":
 			j.problem(g.Owner, id, "name an external network, or leave the field out for the estate's pool", "spec.endpoint.floatingIPPool: %v", err)
+		case there && err == nil && !has.FloatingIP.Pinned && has.FloatingIP.Pool != pool:
+			j.Notices = append(j.Notices, plan.Notice{Owner: g.Owner,
+				Message: fmt.Sprintf("floating IP %s stays: pool %s counts for addresses that are allocated from now on", has.FloatingIP.Address, wanted)})
 		}
 	}
 }
