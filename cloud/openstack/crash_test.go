@@ -121,12 +121,15 @@ var refusals = map[string][]string{
 // Whatever happens to any one call, running again leads to the same cloud, and
 // nothing is left over.
 func TestEveryCallMayFail(t *testing.T) {
-	points := 0
+	points, seen := 0, 0
 	for _, p := range passages() {
 		calls, want := undisturbed(t, p)
 		for name, fault := range disturbances() {
 			t.Run(p.name+", "+name, func(t *testing.T) {
 				for k := 1; k <= calls; k++ {
+					if seen++; seen%stride != 0 {
+						continue
+					}
 					points++
 					if diff := cmp.Diff(want, disturbed(t, p, k, fault)); diff != "" {
 						t.Errorf("call %d of %d (-undisturbed +disturbed):\n%s", k, calls, diff)
@@ -135,7 +138,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			})
 		}
 	}
-	t.Logf("tried %d points", points)
+	t.Logf("tried %d of %d points", points, seen)
 }
 
 func undisturbed(t *testing.T, p passage) (calls int, after string) {

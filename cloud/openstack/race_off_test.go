@@ -1,0 +1,5 @@
+//go:build !race
+
+package openstack
+
+const stride = 1
