@@ -134,7 +134,7 @@ func initech() Input {
 	e := estate()
 	e.Monitoring = vpn.Monitoring{PodMonitor: true, PrometheusRule: true}
 	e.Pod = vpn.Pod{
-		Image: "registry.example.org/vpnctl:1", PriorityClassName: "system-cluster-critical", IPsecDataplane: vpn.DataplaneUserspace,
+		Image: "images.example.org/vpnctl:1", PriorityClassName: "system-cluster-critical", IPsecDataplane: vpn.DataplaneUserspace,
 		Resources: json.RawMessage(`{"limits":{"memory":"512Mi"},"requests":{"cpu":"0.1"}}`), Tolerations: json.RawMessage(`[{"key":"gateways","operator":"Exists"}]`),
 	}
 	return Input{
