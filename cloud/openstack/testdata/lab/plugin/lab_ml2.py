@@ -37,17 +37,22 @@ class Driver(api.MechanismDriver):
     def floating_ip_changed(self, resource, event, trigger, payload=None):
         # Not now: when a deleted port lets go of its address, this runs
         # within that transaction, and would wait for its locks.
-        used = (payload.latest_state or {}).get("port_id")
-        eventlet.spawn_after(
-            AGENT_DELAY, report, payload.resource_id,
-            constants.FLOATINGIP_STATUS_ACTIVE if used
-            else constants.FLOATINGIP_STATUS_DOWN)
+        eventlet.spawn_after(AGENT_DELAY, report, payload.resource_id)
 
 
-def report(floating_ip, status):
+def report(floating_ip):
+    """Reports what is so by now: reports of several changes may overtake each
+    other, as they come from several processes."""
     router = directory.get_plugin(plugins.L3)
+    admin = context.get_admin_context()
     try:
-        router.update_floatingip_status(
-            context.get_admin_context(), floating_ip, status)
+        for _ in range(3):
+            used = router.get_floatingip(admin, floating_ip)["port_id"]
+            router.update_floatingip_status(
+                admin, floating_ip,
+                constants.FLOATINGIP_STATUS_ACTIVE if used
+                else constants.FLOATINGIP_STATUS_DOWN)
+            if router.get_floatingip(admin, floating_ip)["port_id"] == used:
+                return
     except Exception as err:  # deleted meanwhile, as a rule
         LOG.info("status of floating IP %s: %s", floating_ip, err)
