@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -74,8 +73,10 @@ func (v verb) attach(ctx context.Context, id, server string) error {
 }
 
 // detach takes the port from the server that has it and waits until it is free.
-// Nova answers 202 to anything and works on, so Neutron says when it is done. A
-// server that no longer exists can't let go: Neutron then clears the port.
+//
+//	202   so Nova answers to anything, and works on: Neutron says when it is done
+//	404   the server is gone and can't let go: Neutron clears the port
+//	409   the server is busy or locked: ask again, until patience ends
 func (v verb) detach(ctx context.Context, p port) error {
 	if p.Device == "" {
 		return nil
@@ -84,18 +85,29 @@ func (v verb) detach(ctx context.Context, p port) error {
 	if _, ok := p.server(); !ok {
 		return fmt.Errorf("%s: %w", doing, conflict("it is used as %s", p.DeviceOwner))
 	}
-	err := v.nova(ctx, http.MethodDelete, "servers/"+p.Device+"/os-interface/"+p.ID, nil)
-	switch {
-	case answered(err, http.StatusNotFound):
-		err = v.change(ctx, portsPath, p.ID, map[string]any{"device_id": "", "device_owner": ""})
-		if err != nil && !answered(err, http.StatusNotFound) {
-			return fmt.Errorf("%s, which does not exist: %w", doing, err)
+	for waited := time.Duration(0); ; waited += poll {
+		err := v.nova(ctx, http.MethodDelete, "servers/"+p.Device+"/os-interface/"+p.ID, nil)
+		switch {
+		case err == nil:
+			return v.free(ctx, p, doing)
+		case answered(err, http.StatusNotFound):
+			return v.clear(ctx, p, doing)
+		case waited >= v.patience || !answered(err, http.StatusConflict):
+			return fmt.Errorf("%s: %w", doing, err)
 		}
-		return nil
-	case err != nil && !answered(err, http.StatusConflict):
-		return fmt.Errorf("%s: %w", doing, err)
+		if err := v.clock.Sleep(ctx, poll); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
 	}
-	return v.free(ctx, p, doing)
+}
+
+// clear takes a server that doesn't exist off the port.
+func (v verb) clear(ctx context.Context, p port, doing string) error {
+	err := v.change(ctx, portsPath, p.ID, map[string]any{"device_id": "", "device_owner": ""})
+	if err != nil && !answered(err, http.StatusNotFound) {
+		return fmt.Errorf("%s, which does not exist: %w", doing, err)
+	}
+	return nil
 }
 
 // free waits until no device has the port.
@@ -110,7 +122,7 @@ func (v verb) free(ctx context.Context, p port, doing string) error {
 		case now.Device != p.Device:
 			return fmt.Errorf("%s: %w", doing, conflict("it is attached to %s by now", now.Device))
 		case waited >= v.patience:
-			return fmt.Errorf("%s: still attached after %s", doing, strings.TrimSuffix(v.patience.String(), "0s"))
+			return fmt.Errorf("%s: still attached after %s", doing, v.patience)
 		}
 		if err := v.clock.Sleep(ctx, poll); err != nil {
 			return fmt.Errorf("%s: %w", doing, err)

@@ -165,11 +165,10 @@ func TestAttachmentFindsItsWay(t *testing.T) {
 		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/os-interface")
 	}
 	for name, fault := range map[string]func(n int, r *http.Request) simulator.Fault{
-		"busy for a while":                 failing(3, attaching, simulator.Fault{Do: simulator.Fail, Status: 409}),
-		"done, and answered with an error": failing(1, attaching, simulator.Fault{Do: simulator.Drop}),
-		"a server that does not exist any more holds it": failing(1, func(r *http.Request) bool {
-			return r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/os-interface/")
-		}, simulator.Fault{Do: simulator.Fail, Status: 404}),
+		"the new server busy for a while":                failing(3, attaching, simulator.Fault{Do: simulator.Fail, Status: 409}),
+		"the old server busy for a while":                failing(3, detaching, simulator.Fault{Do: simulator.Fail, Status: 409}),
+		"done, and answered with an error":               failing(1, attaching, simulator.Fault{Do: simulator.Drop}),
+		"a server that does not exist any more holds it": failing(1, detaching, simulator.Fault{Do: simulator.Fail, Status: 404}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _, _ := built(t)
@@ -187,7 +186,7 @@ func TestAttachmentFindsItsWay(t *testing.T) {
 	}
 }
 
-// failing disturbs the first calls of one kind.
+// failing disturbs the first calls of one kind; -1: all of them.
 func failing(times int, which func(*http.Request) bool, f simulator.Fault) func(int, *http.Request) simulator.Fault {
 	return func(_ int, r *http.Request) simulator.Fault {
 		if !which(r) || times == 0 {
@@ -198,21 +197,34 @@ func failing(times int, which func(*http.Request) bool, f simulator.Fault) func(
 	}
 }
 
+func detaching(r *http.Request) bool {
+	return r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/os-interface/")
+}
+
 func TestDetachingEndsWithPatience(t *testing.T) {
-	l, _, w := built(t)
-	d := l.connect("operator")
-	l.fault = func(_ int, r *http.Request) simulator.Fault {
-		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/os-interface/") {
-			return simulator.Fault{Do: simulator.Fail, Status: 409} // and never does it
-		}
-		return simulator.Fault{}
-	}
-	_, err := runWith(t.Context(), d, keep, gatewayWish("dc1", "100.64.3.0/24", l.node("worker-2")))
-	if err == nil || !strings.Contains(err.Error(), "still attached after 2m") {
-		t.Errorf("error %v", err)
-	}
-	if got := l.look(keep, w).Graph[idOf(resource.KindPort, w.owner)].Port.Server; got != w.server {
-		t.Errorf("on %s, want still %s", got, w.server)
+	for name, c := range map[string]struct {
+		cloud simulator.Options
+		fault simulator.Fault
+		says  string
+	}{
+		"a server that is locked says so": {simulator.Options{},
+			simulator.Fault{Do: simulator.Fail, Status: 409, Message: "Instance worker-1 is locked"}, "409 conflictingRequest: Instance worker-1 is locked"},
+		"a server that never lets go": {simulator.Options{DetachDelay: time.Hour}, simulator.Fault{}, "still attached after 2m0s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, c.cloud)
+			w := gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1"))
+			l.settle(keep, w)
+			d := l.connect("operator")
+			l.fault = failing(-1, detaching, c.fault)
+			_, err := runWith(t.Context(), d, keep, gatewayWish("dc1", "100.64.3.0/24", l.node("worker-2")))
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want %q", err, c.says)
+			}
+			if got := l.look(keep, w).Graph[idOf(resource.KindPort, w.owner)].Port.Server; got != w.server {
+				t.Errorf("on %s, want still %s", got, w.server)
+			}
+		})
 	}
 }
 
