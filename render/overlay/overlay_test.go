@@ -64,6 +64,13 @@ func TestPatchesThatApply(t *testing.T) {
 			vpn.Patch{Patch: "spec:\n  paused: true\n", Target: json.RawMessage(`{"kind":"Deployment"}`)},
 			map[string]string{"Deployment": head + "  paused: true\n  template:\n    spec:\n      containers:\n      - image: a:1\n        name: charon\n      - image: a:1\n        name: status\n"},
 		},
+		"a merge that names its object by kind and name alone": {
+			vpn.Patch{Patch: "kind: Deployment\nmetadata:\n  name: dc1\nspec:\n  paused: true\n"},
+			map[string]string{"Deployment": head + "  paused: true\n  template:\n    spec:\n      containers:\n      - image: a:1\n        name: charon\n      - image: a:1\n        name: status\n"},
+		},
+		"a patch for another version": {
+			vpn.Patch{Patch: "apiVersion: apps/v2\nkind: Deployment\nmetadata:\n  name: dc1\nspec: {}\n"}, nil,
+		},
 		"a patch that deletes": {
 			vpn.Patch{Patch: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: dc1-nat\n$patch: delete\n"}, map[string]string{"ConfigMap": ""},
 		},

@@ -116,14 +116,12 @@ func named(text string) (types.Selector, error) {
 	if m.Kind == "" || m.Metadata.Name == "" {
 		return types.Selector{}, fmt.Errorf("it has no target, and names no object by kind and metadata.name")
 	}
-	exact := func(s string) string { return regexp.QuoteMeta(s) }
-	gvk := resid.GvkFromString("")
-	if m.APIVersion != "" {
-		group, version := resid.ParseGroupVersion(m.APIVersion)
-		gvk = resid.Gvk{Group: exact(group), Version: exact(version)}
-	}
-	gvk.Kind = exact(m.Kind)
-	return types.Selector{ResId: resid.ResId{Gvk: gvk, Name: exact(m.Metadata.Name), Namespace: exact(m.Metadata.Namespace)}}, nil
+	exact := regexp.QuoteMeta
+	group, version := resid.ParseGroupVersion(m.APIVersion) // empty: any
+	return types.Selector{ResId: resid.ResId{
+		Gvk:  resid.Gvk{Group: exact(group), Version: exact(version), Kind: exact(m.Kind)},
+		Name: exact(m.Metadata.Name), Namespace: exact(m.Metadata.Namespace),
+	}}, nil
 }
 
 // selects tells whether the patch is for an object.
