@@ -116,7 +116,7 @@ func output(estate *object, w estatev1alpha1.Estate) string {
 // which of them is meant would depend on their order.
 func (r *reading) onlyEstate(first *object, objects []*object) *object {
 	others := slices.DeleteFunc(slices.Clone(objects), func(o *object) bool {
-		return o.kind != estatev1alpha1.KindEstate || first != nil && sameFile(o.file, first.file) && o.document == first.document
+		return o.kind != estatev1alpha1.KindEstate || first != nil && o.again(first)
 	})
 	for _, o := range others {
 		if first == nil {
@@ -127,6 +127,12 @@ func (r *reading) onlyEstate(first *object, objects []*object) *object {
 			with("one run reads one Estate"), first.position(""))
 	}
 	return first
+}
+
+// again tells whether an object is another one that was read before, from the same
+// place: a List holds several in one document.
+func (o *object) again(p *object) bool {
+	return sameFile(o.file, p.file) && o.root.Line == p.root.Line && o.root.Column == p.root.Column
 }
 
 func sameFile(a, b string) bool {
@@ -142,7 +148,7 @@ func (r *reading) alone(name string, estate *object) {
 	src.open(name, nil)
 	for _, f := range src.files {
 		for _, o := range src.reading.documents(f) {
-			if estate == nil || o.document != estate.document {
+			if estate == nil || !o.again(estate) {
 				check{o, &r.found}.fail("kind", refuse("stands in the Estate's file, which is not among the paths").
 					with("move it, or name the file"))
 			}
