@@ -27,6 +27,8 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 	for _, n := range e.Kubernetes.Nodes {
 		o.Facts.Nodes = append(o.Facts.Nodes, resource.Node{Name: n.Name, ServerID: n.ServerID, Ready: true})
 	}
+	t := tree{ctx: ctx, estate: e.Name, seen: o, inner: map[string][]string{}}
+	t.outer(d.root)
 	root, err := d.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
@@ -35,10 +37,10 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 		return nil, fmt.Errorf("reading the directory: %w", err)
 	}
 	defer root.Close()
-	t := tree{ctx: ctx, estate: e.Name, seen: o}
 	if err := t.folder(root, ""); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", d.root, err)
 	}
+	t.neighbours()
 	return o, nil
 }
 
@@ -48,6 +50,8 @@ type tree struct {
 	estate string
 	seen   *cloud.Observation
 	buffer bytes.Buffer
+	theirs string              // what makes the directory another estate's; empty: nothing
+	inner  map[string][]string // lists that may be those of an inner tree, by its folder
 }
 
 // maxDepth is that of the folders of gateways, below those of their namespaces.
@@ -117,8 +121,12 @@ func (t *tree) file(root *os.Root, base, name string) error {
 	if _, err := io.CopyN(&t.buffer, f, longestMarker); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	owner, ours := mark(t.buffer.Bytes(), t.estate)
-	if !ours {
+	estate, owner, marked := mark(t.buffer.Bytes())
+	if !marked {
+		return nil
+	}
+	if estate != t.estate {
+		t.foreign(name, estate, owner)
 		return nil
 	}
 	if _, err := t.buffer.ReadFrom(f); err != nil {
@@ -129,23 +137,23 @@ func (t *tree) file(root *os.Root, base, name string) error {
 }
 
 // mark reads the marker on the first line of a text.
-func mark(text []byte, estate string) (vpn.Owner, bool) {
+func mark(text []byte) (estate string, owner vpn.Owner, marked bool) {
 	line, _, found := bytes.Cut(text, []byte("\n"))
 	if !found {
-		return vpn.Owner{}, false
+		return "", vpn.Owner{}, false
 	}
-	name, owner, ours := state.ReadMarker(string(line))
-	return owner, ours && name == estate
+	return state.ReadMarker(string(line))
 }
 
 // add puts a file into the graph, under the ID that its place gives it.
 func (t *tree) add(file, content string, owner vpn.Owner) {
+	if folder, ok := innerList(file, content, owner); ok {
+		t.inner[folder] = append(t.inner[folder], file)
+		return
+	}
 	id, folder, known := resource.TreeID(file)
 	if !known || folder != place(owner) {
-		t.seen.Notices = append(t.seen.Notices, plan.Notice{
-			Message: fmt.Sprintf("%s carries the marker of %s, whose files don't lie there: left alone", file, whose(owner)),
-			Hint:    "a copy of a file of ours should lose its first line",
-		})
+		t.astray(file, owner)
 		return
 	}
 	o := head(content)
@@ -164,6 +172,14 @@ func (t *tree) add(file, content string, owner vpn.Owner) {
 		})
 	}
 	t.seen.Graph.Add(r)
+}
+
+// astray notes a file that carries our marker where nothing of its owner belongs.
+func (t *tree) astray(file string, owner vpn.Owner) {
+	t.seen.Notices = append(t.seen.Notices, plan.Notice{
+		Message: fmt.Sprintf("%s carries the marker of %s, whose files don't lie there: left alone", file, whose(owner)),
+		Hint:    "a copy of a file of ours should lose its first line",
+	})
 }
 
 // place is the folder of an owner's files; those of the estate itself have none.

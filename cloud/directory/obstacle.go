@@ -14,8 +14,9 @@ import (
 	"github.com/vpnctl/vpnctl/state"
 )
 
-// Obstacles names what stands where a desired file should, without being one that
-// Observe saw as ours: a plan refuses it before anything is written.
+// Obstacles names what stands where a desired file should, or a list of the tree,
+// without being one that Observe saw as ours: a plan refuses it before anything is
+// written.
 func (d *Driver) Obstacles(desired, observed resource.Graph) ([]plan.Refusal, error) {
 	root, err := d.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -26,12 +27,12 @@ func (d *Driver) Obstacles(desired, observed resource.Graph) ([]plan.Refusal, er
 	}
 	defer root.Close()
 	var refusals []plan.Refusal
-	for id, r := range desired {
-		if r.Object == nil || observed[id].Object != nil {
+	for id, r := range places(desired) {
+		if observed[id].Object != nil {
 			continue
 		}
 		found, err := lookAt(root, r.Object.Path)
-		if err == nil && !found.there {
+		if err == nil && (!found.there || reported(r.Object.Path, found.content)) {
 			continue
 		}
 		owner, _ := vpn.ParseOwner(r.Owner)
@@ -45,6 +46,31 @@ func (d *Driver) Obstacles(desired, observed resource.Graph) ([]plan.Refusal, er
 		return cmp.Or(a.Owner.Compare(b.Owner), a.ID.Compare(b.ID), strings.Compare(a.Message, b.Message))
 	})
 	return refusals, nil
+}
+
+// places are the files that are wanted, with the lists that will name them.
+func places(desired resource.Graph) resource.Graph {
+	all := resource.Graph{}
+	list := func(folder string) {
+		id := indexID(folder)
+		all[id] = resource.Resource{ID: id, Object: &resource.Object{Path: resource.TreePath("", id)}}
+	}
+	list(resource.TreeRoot)
+	for id, r := range desired {
+		if r.Object != nil {
+			all[id] = r
+		}
+		if o, ok := vpn.ParseOwner(r.Owner); ok {
+			list(o.Namespace)
+		}
+	}
+	return all
+}
+
+// reported tells whether Observe refuses the whole directory for a file.
+func reported(file, content string) bool {
+	_, owner, marked := mark([]byte(content))
+	return marked && makesItTheirs(file, owner)
 }
 
 // wayRound says what to do about a file that isn't ours.

@@ -28,7 +28,7 @@ type decision struct {
 // prepare allocates and renders all that has a manifest.
 func prepare(in Input, seen *cloud.Observation) *decision {
 	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}}
-	d.note(seen.Problems...)
+	d.note(d.concerning(seen.Problems)...)
 	d.checkNames()
 	d.checkLinks()
 	d.checkPins()

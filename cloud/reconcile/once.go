@@ -48,7 +48,7 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 			if err != nil {
 				return nil, err
 			}
-			d.note(found...)
+			d.note(d.concerning(found)...)
 		}
 	}
 	return d.result(), nil

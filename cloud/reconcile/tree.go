@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -26,6 +27,17 @@ func (d *decision) checkTree() {
 	d.note(plan.Refusal{
 		Message: where + ": pruning could take ports from under pods that run from another tree",
 		Hint:    "if spec.kubernetes.directory was changed, remove the old tree, and add --pods-gone once its pods have ended; if the tree was deleted, apply without --prune writes it anew",
+	})
+}
+
+// concerning leaves out what is against the directory as a whole where this run
+// writes nothing there.
+func (d *decision) concerning(found []plan.Refusal) []plan.Refusal {
+	if d.Options.Only != plan.OnlyCloud {
+		return found
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(r plan.Refusal) bool {
+		return r.Owner.IsZero() && r.ID.Kind == resource.KindKustomization
 	})
 }
 
