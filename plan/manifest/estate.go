@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/netip"
@@ -68,15 +69,12 @@ func (c check) kubernetes(w estatev1alpha1.Kubernetes) vpn.Kubernetes {
 // directory reads the folder of the rendered tree, which must not hold the
 // Estate's own file: everything in it is left out when manifests are read.
 func (c check) directory(field, dir string) string {
-	if dir == "" {
-		dir = estatev1alpha1.DefaultDirectory
-	}
+	dir = cmp.Or(dir, estatev1alpha1.DefaultDirectory)
 	if strings.ContainsFunc(dir, func(r rune) bool { return r < ' ' }) {
 		c.fail(field, refuse("%s holds control characters", quoted(dir)))
 		return dir
 	}
-	rel, err := filepath.Rel(filepath.Join("/", dir), "/")
-	if up := filepath.Clean(dir); err != nil || up == "." || up == "/" || strings.Trim(up, "./") == "" || rel == "." {
+	if contains(fromFile(c.file, dir), absolute(c.file)) {
 		c.fail(field, refuse("%s holds the Estate's own file; what is rendered needs a folder of its own", quoted(dir)))
 	}
 	return filepath.ToSlash(filepath.Clean(dir))

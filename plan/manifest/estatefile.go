@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,23 +94,24 @@ func (r *reading) estateObject(name string) *object {
 }
 
 // output returns the absolute path that the Estate's objects are written to, or
-// "" where they go to a cluster.
+// "" where they go to a cluster, or to where they may not.
 func output(estate *object, w estatev1alpha1.Estate) string {
 	if estate == nil || estate.placeless || w.Spec.Kubernetes.Target != estatev1alpha1.TargetDirectory {
 		return ""
 	}
-	dir := w.Spec.Kubernetes.Directory
-	if dir == "" {
-		dir = estatev1alpha1.DefaultDirectory
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(filepath.Dir(estate.file), dir)
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
+	dir := fromFile(estate.file, cmp.Or(w.Spec.Kubernetes.Directory, estatev1alpha1.DefaultDirectory))
+	if contains(dir, absolute(estate.file)) { // refused: see check.directory
 		return ""
 	}
-	return abs
+	return dir
+}
+
+// fromFile is the absolute path of a folder that a file names from where it lies.
+func fromFile(file, dir string) string {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return absolute(filepath.Join(filepath.Dir(file), dir))
 }
 
 // onlyEstate picks the Estate of a run out of its objects. Two are one too many:
