@@ -57,5 +57,9 @@ func TreeID(file string) (id ID, folder string, ok bool) {
 	if len(dir) != 2 || !yaml || !named || kind == "" || name == "" {
 		return ID{}, "", false
 	}
-	return ID{Kind: KubernetesKind(kind), Namespace: dir[0], Name: name}, path.Join(dir...), true
+	id, folder = ID{Kind: KubernetesKind(kind), Namespace: dir[0], Name: name}, path.Join(dir...)
+	if TreePath(folder, id) != file { // kustomization-x.yaml, Deployment-x.yaml
+		return ID{}, "", false
+	}
+	return id, folder, true
 }

@@ -25,6 +25,7 @@ func TestPathsWhereNothingIsWritten(t *testing.T) {
 	for _, file := range []string{
 		"", "README.md", "acme/README.md", "acme/dc1/deployment.yaml", "acme/dc1/deployment-.yaml", "acme/dc1/-dc1.yaml",
 		"acme/deployment-dc1.yaml", "a/b/c/kustomization.yaml", "acme/dc1/x/deployment-dc1.yaml", "acme/dc1/deployment-dc1.yml",
+		"acme/dc1/kustomization-dc1.yaml", "acme/dc1/Deployment-dc1.yaml", "acme/../dc1/deployment-dc1.yaml",
 	} {
 		if id, _, ok := TreeID(file); ok {
 			t.Errorf("%q is read as %v", file, id)
