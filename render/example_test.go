@@ -124,7 +124,7 @@ func initech() Input {
 	owner := vpn.Owner{Kind: vpn.KindIPsecGateway, Namespace: "initech", Name: "old"}
 	g := vpn.Gateway{
 		Owner: owner, Protocol: vpn.IPsec, IKE: ike(), Open: true, SourcesOptional: true,
-		Exposures: []vpn.Exposure{{Name: "web", Target: vpn.Target{Address: addr("10.20.0.5"), Ports: []vpn.PortRange{{From: 443, To: 443}}}}},
+		Exposures: []vpn.Exposure{{Name: "web", Target: vpn.Target{Address: addr("10.20.0.5"), Protocol: "tcp", Ports: []vpn.PortRange{{From: 443, To: 443}}}}},
 		Peers:     []vpn.Peer{site("east", "198.51.100.40", "172.16.0.0/24"), site("west", "198.51.100.41", "172.16.1.0/24", "172.16.2.0/24")},
 	}
 	for i := range g.Peers {

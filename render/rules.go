@@ -60,13 +60,9 @@ func reverseRules(x vpn.Exposure, from netip.Prefix) []resource.Rule {
 	if len(x.Target.Ports) == 0 {
 		return []resource.Rule{ingress("", 0, 0, from, why)}
 	}
-	protocol := x.Target.Protocol
-	if protocol == "" {
-		protocol = "tcp"
-	}
 	var all []resource.Rule
 	for _, r := range x.Target.Ports {
-		all = append(all, ingress(protocol, int(r.From), int(r.To), from, why))
+		all = append(all, ingress(x.Target.Protocol, int(r.From), int(r.To), from, why))
 	}
 	return all
 }

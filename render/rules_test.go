@@ -49,8 +49,8 @@ func TestRules(t *testing.T) {
 			vpn.Gateway{ReverseExposures: []vpn.Exposure{reverse("x", "")}}, []string{"10.1.0.0/16"},
 			[]string{"ingress any 10.1.0.0/16 (reverse exposure x)"},
 		},
-		"two of one port share a rule, and the protocol is tcp where none is written": {
-			vpn.Gateway{ReverseExposures: []vpn.Exposure{reverse("x", "", vpn.PortRange{From: 80, To: 80}), reverse("y", "tcp", vpn.PortRange{From: 80, To: 80})}},
+		"two of one port share a rule": {
+			vpn.Gateway{ReverseExposures: []vpn.Exposure{reverse("x", "tcp", vpn.PortRange{From: 80, To: 80}), reverse("y", "tcp", vpn.PortRange{From: 80, To: 80})}},
 			[]string{"10.1.0.0/16"}, []string{"ingress tcp 80 10.1.0.0/16 (reverse exposure x, reverse exposure y)"},
 		},
 		"without internal sources nothing of it is open": {

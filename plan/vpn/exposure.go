@@ -19,7 +19,7 @@ type Exposure struct {
 type Target struct {
 	Host     string      `json:"host,omitempty"` // resolved by the agent, never by the planner
 	Address  netip.Addr  `json:"address,omitzero"`
-	Protocol string      `json:"protocol,omitempty"` // tcp or udp; meaningful only with Ports
+	Protocol string      `json:"protocol,omitempty"` // tcp or udp, set exactly where Ports are
 	Ports    []PortRange `json:"ports,omitempty"`    // sorted, disjoint; empty: every protocol and port
 }
 

@@ -71,7 +71,7 @@ func (f flow) portMatch() string {
 	for _, r := range f.Target.Ports {
 		ports = append(ports, r.String())
 	}
-	return fmt.Sprintf("%s dport { %s } ", f.protocol(), strings.Join(ports, ", "))
+	return fmt.Sprintf("%s dport { %s } ", f.Target.Protocol, strings.Join(ports, ", "))
 }
 
 // forward lets through what is established and what is granted. A packet that

@@ -75,13 +75,6 @@ type source struct {
 	name   string // of the peer; empty: an internal source
 }
 
-func (f flow) protocol() string {
-	if f.Target.Protocol == "" {
-		return "tcp"
-	}
-	return f.Target.Protocol
-}
-
 // exposures pairs each exposure with the addresses of the peers that may reach it.
 func (in Input) exposures() ([]flow, error) {
 	granted := map[string][]source{}

@@ -39,9 +39,9 @@ func plant() Input {
 				{Name: "all", Target: vpn.Target{Address: address("10.20.0.8")}},
 				{Name: "dns", Target: vpn.Target{Address: address("10.20.0.7"), Protocol: "udp", Ports: []vpn.PortRange{{From: 53, To: 53}, {From: 8000, To: 8010}}}},
 				{Name: "erp", Target: vpn.Target{Host: "erp.example.org", Protocol: "tcp", Ports: []vpn.PortRange{{From: 443, To: 443}}}},
-				{Name: "web", Target: vpn.Target{Address: address("10.20.0.5"), Ports: []vpn.PortRange{{From: 443, To: 443}}}},
+				{Name: "web", Target: vpn.Target{Address: address("10.20.0.5"), Protocol: "tcp", Ports: []vpn.PortRange{{From: 443, To: 443}}}},
 			},
-			ReverseExposures: []vpn.Exposure{{Name: "scada", Target: vpn.Target{Address: address("192.168.10.9"), Ports: []vpn.PortRange{{From: 502, To: 502}}}}},
+			ReverseExposures: []vpn.Exposure{{Name: "scada", Target: vpn.Target{Address: address("192.168.10.9"), Protocol: "tcp", Ports: []vpn.PortRange{{From: 502, To: 502}}}}},
 			Peers: []vpn.Peer{
 				{Name: "plant1", Address: address("198.51.100.7"), Subnets: nets("192.168.0.0/16", "192.168.10.0/24"),
 					Grants: &vpn.Grants{Exposures: []string{"all", "dns", "web"}, ReverseExposures: []string{"scada"}}},

@@ -57,7 +57,7 @@ func targets(name string, flows []flow) Set {
 			continue
 		}
 		for _, ports := range f.Target.Ports {
-			s.add(f.Name, "%s . %s . %s : %s", f.virtual, f.protocol(), ports, f.Target.Address)
+			s.add(f.Name, "%s . %s . %s : %s", f.virtual, f.Target.Protocol, ports, f.Target.Address)
 		}
 	}
 	return s
@@ -83,7 +83,7 @@ func grants(name string, flows []flow) Set {
 	for _, f := range flows {
 		for _, from := range f.sources {
 			for _, ports := range f.Target.Ports {
-				s.add(from.note(f), "%s . %s . %s . %s : accept", from.prefix, f.virtual, f.protocol(), ports)
+				s.add(from.note(f), "%s . %s . %s . %s : accept", from.prefix, f.virtual, f.Target.Protocol, ports)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ type Config struct {
 }
 
 // Connection is one peer. What is the same for every connection (IKEv2, pre-shared
-// keys, any local address, see fixed.go) has no field.
+// keys, any local address, see write.go) has no field.
 type Connection struct {
 	Name       string // the peer's name
 	LocalID    string // the gateway's floating IP, or resource.Unknown
