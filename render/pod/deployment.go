@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,15 +14,14 @@ import (
 // Labels and annotations of the pod.
 const (
 	labelName            = "app.kubernetes.io/name"
-	labelGateway         = "vpn.bnerd.net/gateway"
 	annotationNetworks   = "k8s.v1.cni.cncf.io/networks"
-	annotationAttachment = "vpn.bnerd.net/attachment"
+	annotationAttachment = state.Prefix + "attachment"
 )
 
 // selector can't change once the Deployment exists, so it holds what identifies the
 // gateway and no more.
 func (s Spec) selector() map[string]string {
-	return map[string]string{labelName: "vpnctl-gateway", labelGateway: s.name()}
+	return map[string]string{labelName: "vpnctl-gateway", state.LabelGateway: s.name()}
 }
 
 // deployment is one pod, recreated rather than rolled: its port can be in one place
