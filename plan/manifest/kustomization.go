@@ -37,8 +37,8 @@ func (s *source) remote(dir string, seen map[string]bool) bool {
 			for i, entry := range entries.Items {
 				path := filepath.Join(dir, entry.Text)
 				s.parts[absolute(path)] = true
-				if entry.Kind == decode.String && !inline(entry.Text) && !exists(path) {
-					s.reading.found = append(s.reading.found, absent(name, doc.Index, fmt.Sprintf("%s[%d]", list, i), entry))
+				if no := unfit(entry, path); no != nil {
+					s.reading.found = append(s.reading.found, at(name, doc.Index, fmt.Sprintf("%s[%d]", list, i), entry, no))
 					found = true
 					continue
 				}
@@ -75,11 +75,26 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func absent(name string, doc int, field string, entry *decode.Value) Diagnostic {
+// unfit says why nothing can be built from an entry: it isn't here, or vpnctl has
+// rendered it.
+func unfit(entry *decode.Value, path string) *refusal {
+	switch {
+	case entry.Kind != decode.String || inline(entry.Text):
+		return nil
+	case !exists(path):
+		return refuse("%s is not a file or folder here", quoted(entry.Text)).with("what lies elsewhere is not fetched; keep a copy in the repository")
+	case renderedTree(path):
+		return refuse("%s is "+treeRendered, quoted(entry.Text)).with(nameOthers)
+	case isRendered(beginning(path)):
+		return refuse("%s is "+fileRendered, quoted(entry.Text)).with(writtenNow)
+	}
+	return nil
+}
+
+func at(name string, doc int, field string, entry *decode.Value, no *refusal) Diagnostic {
 	return Diagnostic{
 		File: name, Line: entry.Line, Column: entry.Column, Document: doc, Field: field, Severity: Error,
-		Message: fmt.Sprintf("%s is not a file or folder here", quoted(entry.Text)),
-		Hint:    "what lies elsewhere is not fetched; keep a copy in the repository",
+		Message: no.message, Hint: no.hint,
 	}
 }
 

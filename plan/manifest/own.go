@@ -49,11 +49,22 @@ func ownFolder(dir string) string {
 	switch {
 	case simulated.Match(beginning(filepath.Join(dir, "state.json"))):
 		return "the state of a simulated cloud"
-	case isRendered(beginning(kustomization(dir))):
-		return "a tree that vpnctl has rendered"
+	case renderedTree(dir):
+		return treeRendered
 	}
 	return ""
 }
+
+// What is said of what vpnctl has rendered, and what helps.
+const (
+	treeRendered = "a tree that vpnctl has rendered"
+	fileRendered = "a file that vpnctl has rendered"
+	nameOthers   = "name the folder of the manifests that people write"
+	writtenNow   = "if people write it now, remove its first line"
+)
+
+// renderedTree tells whether a folder is such a tree, or a part of one.
+func renderedTree(dir string) bool { return isRendered(beginning(kustomization(dir))) }
 
 func isRendered(data []byte) bool { return bytes.HasPrefix(data, rendered) }
 

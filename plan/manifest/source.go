@@ -67,7 +67,11 @@ func (s *source) path(p string) {
 	case err != nil:
 		s.fail(p, err)
 	case s.isOutput(p):
-		s.reading.failFile(p, refuse("this is the Estate's own output directory").with("name the folder of the manifests that people write"))
+		s.reading.failFile(p, refuse("this is the Estate's own output directory").with(nameOthers))
+	case renderedTree(p):
+		s.reading.failFile(p, refuse(treeRendered).with(nameOthers))
+	case !info.IsDir() && kustomizationFile(filepath.Base(p)) && renderedTree(filepath.Dir(p)):
+		s.reading.failFile(filepath.Dir(p), refuse(treeRendered).with(nameOthers))
 	case !info.IsDir() && kustomizationFile(filepath.Base(p)):
 		s.kustomize(filepath.Dir(p))
 	case !info.IsDir():
@@ -178,7 +182,9 @@ func (s *source) read(name, key string, w *walked, content func() ([]byte, error
 	case w != nil && noManifest(name, data) != "":
 		s.reading.note(name, "skipped: "+noManifest(name, data))
 	case w != nil && isRendered(data):
-		s.reading.warnFile(name, refuse("skipped: a file that vpnctl has rendered").with("if people write it now, remove its first line"))
+		s.reading.warnFile(name, refuse("skipped: "+fileRendered).with(writtenNow))
+	case isRendered(data):
+		s.reading.failFile(name, refuse(fileRendered).with(writtenNow))
 	case err != nil:
 		s.fail(name, err)
 	default:
