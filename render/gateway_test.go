@@ -156,7 +156,7 @@ func TestProblemsOfAGateway(t *testing.T) {
 	}{
 		"an identity that breaks out":     {func(in *Input) { in.Gateway.Peers[0].ID = "a } b {" }, "identity"},
 		"an exposure without its address": {func(in *Input) { in.Ledger.VirtualIPs = nil }, "exposure erp has no virtual IP"},
-		"a template that gives no JSON":   {func(in *Input) { in.Estate.NetworkAttachmentTemplate = "{{.MAC}}" }, "not JSON"},
+		"a template that gives no JSON":   {func(in *Input) { in.Estate.NetworkAttachmentTemplate = "{{.MAC}}" }, "does not give JSON"},
 		"a template with an unknown name": {func(in *Input) { in.Estate.NetworkAttachmentTemplate = `{"a":"{{.Mac}}"}` }, "Mac"},
 		"resources of another shape":      {func(in *Input) { in.Estate.Pod.Resources = json.RawMessage(`{"limits":[]}`) }, "gatewayPod.resources"},
 		"tolerations of another shape":    {func(in *Input) { in.Estate.Pod.Tolerations = json.RawMessage(`{}`) }, "gatewayPod.tolerations"},

@@ -4,12 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"strings"
-	"text/template"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
-	"github.com/vpnctl/vpnctl/plan/vpn"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -39,7 +37,11 @@ var sysctls = map[string]string{
 // interface names differ from node to node.
 func (s Spec) attachment() (attachment, error) {
 	if t := s.Estate.NetworkAttachmentTemplate; t != "" {
-		return expand(t, s.Port)
+		config, err := s.Port.Attachment(t)
+		if err != nil {
+			return "", fmt.Errorf("networkAttachmentTemplate: %w", err)
+		}
+		return attachment(config), nil
 	}
 	config, err := json.MarshalIndent(cniList{
 		Version: "1.0.0",
@@ -85,24 +87,6 @@ type cniAddress struct {
 type cniTuning struct {
 	Type    string            `json:"type"`
 	Sysctls map[string]string `json:"sysctl"`
-}
-
-// expand fills an estate's own template. A name that it doesn't know is an error,
-// and so is a result that is no JSON.
-func expand(text string, p vpn.ExpectedPort) (attachment, error) {
-	t, err := template.New("networkAttachmentTemplate").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	values := map[string]string{"MAC": p.MAC, "Address": p.Address, "Subnet": p.Subnet, "Gateway": p.Gateway}
-	if err := t.Execute(&b, values); err != nil {
-		return "", err
-	}
-	if !json.Valid([]byte(b.String())) {
-		return "", errors.New("networkAttachmentTemplate: the result is not JSON")
-	}
-	return attachment(b.String()), nil
 }
 
 func (a attachment) object(s Spec) Object {
