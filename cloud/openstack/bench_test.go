@@ -28,7 +28,7 @@ func BenchmarkJudge(b *testing.B) {
 
 // manyGateways is the view of an estate with n gateways that are whole.
 func manyGateways(n int) *view {
-	v := &view{manifest: vpn.Estate{Name: "prod", ServiceCIDRPool: cidr("100.64.0.0/10")}, used: map[string]bool{}}
+	v := &view{manifest: vpn.Estate{Name: "prod", ServiceCIDRPool: cidr("100.64.0.0/10")}}
 	v.prefix, v.router = cidr("10.0.0.0/8"), router{ID: "r", Name: "gateway-router", Project: "p"}
 	for i := range n {
 		w := gatewayWish(fmt.Sprintf("dc%05d", i), fmt.Sprintf("100.%d.%d.0/24", 64+i/256, i%256), "s")

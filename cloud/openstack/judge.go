@@ -27,6 +27,7 @@ type judgement struct {
 	owned    map[vpn.Owner]ledgered    // the group of each owner
 	port     map[vpn.Owner]port        // the port of each owner
 	portOf   map[string]vpn.Owner      // whose port has this ID
+	bereaved map[vpn.Owner]bool        // whose group is refused already for its lost tags
 }
 
 func judge(v *view) *cloud.Observation {
@@ -37,6 +38,7 @@ func judge(v *view) *cloud.Observation {
 		owned:       map[vpn.Owner]ledgered{},
 		port:        map[vpn.Owner]port{},
 		portOf:      map[string]vpn.Owner{},
+		bereaved:    map[vpn.Owner]bool{},
 	}
 	j.Facts.Gateways = map[string]resource.GatewayFacts{}
 	for _, g := range v.manifest.Gateways {
@@ -147,7 +149,7 @@ func (g ledgered) resource(id resource.ID) resource.Resource {
 func (j *judgement) secondGroup(g ledgered) {
 	_, foreign := sift(g.Rules)
 	id := second(resource.KindSecurityGroup, g.Owner, g.ID)
-	if j.used[g.ID] || len(foreign) > 0 {
+	if len(j.users[g.ID]) > 0 || len(foreign) > 0 {
 		j.problem(g.Owner, id, "delete one of the two by hand",
 			"two security groups belong to %s: %s, and the younger %s, which is in use", g.Owner, j.owned[g.Owner].ID, g.ID)
 		return

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func (j *judgement) judgeLoose() {
 	slices.SortFunc(j.loose.groups, func(a, b group) int { return older(a.Created, b.Created, a.ID, b.ID) })
 	for _, g := range j.loose.groups {
 		rules, foreign := sift(g.Rules)
-		j.cutOff(looseObject{resource.KindSecurityGroup, g.ID, g.Name, g.Description, !j.used[g.ID] && untouched(g.Rules)},
+		j.cutOff(looseObject{resource.KindSecurityGroup, g.ID, g.ID, g.Name, g.Description, g.Tags, j.groupUse(g)},
 			resource.Resource{SecurityGroup: &resource.SecurityGroup{Rules: rules, Foreign: foreign}})
 	}
 	slices.SortFunc(j.loose.ports, func(a, b port) int { return older(a.Created, b.Created, a.ID, b.ID) })
@@ -31,7 +32,7 @@ func (j *judgement) judgeLoose() {
 		if f := p.facts(); f.PortAddress.IsValid() {
 			body.Address = f.PortAddress.String()
 		}
-		j.cutOff(looseObject{resource.KindPort, p.ID, p.Name, p.Description, p.Device == ""}, resource.Resource{Port: body})
+		j.cutOff(looseObject{resource.KindPort, p.ID, p.ID, p.Name, p.Description, p.Tags, j.portUse(p)}, resource.Resource{Port: body})
 	}
 	slices.SortFunc(j.loose.floats, func(a, b floatingIP) int { return older(a.Created, b.Created, a.ID, b.ID) })
 	for _, f := range j.loose.floats {
@@ -39,20 +40,60 @@ func (j *judgement) judgeLoose() {
 			continue
 		}
 		body := &resource.FloatingIP{Pool: f.Pool, Address: f.Address, Holder: j.holder(f)}
-		j.cutOff(looseObject{resource.KindFloatingIP, f.ID, "", f.Description, text(f.Port) == ""}, resource.Resource{FloatingIP: body})
+		use := ""
+		if body.Holder != "" {
+			use = "it leads to " + body.Holder
+		}
+		j.cutOff(looseObject{resource.KindFloatingIP, f.ID, f.Address + " (" + f.ID + ")", "", f.Description, f.Tags, use}, resource.Resource{FloatingIP: body})
 	}
+}
+
+// groupUse says what keeps a group from being a create that was cut off; empty:
+// nothing.
+func (j *judgement) groupUse(g group) string {
+	switch users := j.users[g.ID]; {
+	case len(users) == 1:
+		return "port " + users[0] + " is in it"
+	case len(users) > 1:
+		return "ports " + strings.Join(slices.Sorted(slices.Values(users)), ", ") + " are in it"
+	case !untouched(g.Rules):
+		return "it has rules"
+	}
+	return ""
+}
+
+// portUse says what has a port; empty: nothing.
+func (j *judgement) portUse(p port) string {
+	server, plain := p.server()
+	switch {
+	case !plain:
+		return fmt.Sprintf("it is used as %s by %s", p.DeviceOwner, p.Device)
+	case server == "":
+		return ""
+	}
+	for _, n := range j.manifest.Kubernetes.Nodes {
+		if n.ServerID == server {
+			return fmt.Sprintf("it is attached to server %s (%s)", server, n.Name)
+		}
+	}
+	return "it is attached to server " + server
 }
 
 func older(a, b moment, idA, idB string) int {
 	return cmp.Or(a.Compare(b.Time), strings.Compare(idA, idB))
 }
 
+// looseObject is what looks like an owner's by its name and description.
 type looseObject struct {
-	kind                   resource.Kind
-	ref, name, description string
-	pristine               bool
+	kind                          resource.Kind
+	ref, label, name, description string
+	tags                          []string
+	use                           string // what it is in use by, in words; empty: it is pristine
 }
 
+// cutOff enters a pristine object as a create that was cut off, with
+// Scope.Leftovers: else its create finds it. Any other is refused by its ID, with
+// what it needs to be ours again.
 func (j *judgement) cutOff(x looseObject, r resource.Resource) {
 	_, o, _ := state.ReadDescription(x.description)
 	if !gateway(o) || x.kind != resource.KindFloatingIP && x.name != state.Name(o) {
@@ -62,13 +103,49 @@ func (j *judgement) cutOff(x looseObject, r resource.Resource) {
 	if _, taken := j.Graph[id]; taken {
 		id = second(x.kind, o, x.ref)
 	}
-	if !x.pristine {
-		j.problem(o, id, "put the tags back, or delete it by hand",
-			"%s %s has the name and description of a gateway's, but lost its tags; it is in use", strings.ReplaceAll(x.kind.Short(), "-", " "), x.ref)
-		return
+	torn := managedBy(x.tags)
+	switch {
+	case x.use == "" && !torn && j.leftovers:
+		r.ID, r.Owner, r.Ref, r.Proof, r.CutOff = id, o.String(), x.ref, cutOffProof, true
+		j.Graph.Add(r)
+	case x.use == "" && !torn, x.kind == resource.KindSecurityGroup && j.bereaved[o]:
+	default:
+		j.problem(o, id, j.restoring(x.kind, o), "%s", x.lost(torn))
 	}
-	r.ID, r.Owner, r.Ref, r.Proof, r.CutOff = id, o.String(), x.ref, cutOffProof, true
-	j.Graph.Add(r)
+}
+
+// lost says what is wrong with an object that another hand took tags from.
+func (x looseObject) lost(torn bool) string {
+	marks, state := "name and description", "lost its tags"
+	if x.kind == resource.KindFloatingIP {
+		marks = "description"
+	}
+	if torn {
+		state = "its tags say no more whose it is"
+	}
+	s := fmt.Sprintf("%s %s has the %s of the gateway's, but %s", words(x.kind), x.label, marks, state)
+	if x.use != "" {
+		s += "; it is in use: " + x.use
+	}
+	return s
+}
+
+// restoring says what makes an object ours again that lost its tags. Those of a
+// ledger are known to nobody here.
+func (j *judgement) restoring(k resource.Kind, o vpn.Owner) string {
+	tags := strings.Join(state.Tags(j.manifest.Name, o), ", ")
+	if k == resource.KindSecurityGroup {
+		return "put its tags back (" + tags + " and the ledger's, which stand in the plan that made it), or delete by hand what there is of the gateway and make it anew" + j.sameRange(o)
+	}
+	return "put its tags back (" + tags + "), or delete it by hand"
+}
+
+// words is what a kind is called in a sentence.
+func words(k resource.Kind) string {
+	if k == resource.KindFloatingIP {
+		return "floating IP"
+	}
+	return strings.ReplaceAll(k.Short(), "-", " ")
 }
 
 // looseFor tells whether the object is a create for that owner that was cut off.

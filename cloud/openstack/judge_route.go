@@ -7,6 +7,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // judgeRoutes sorts out the routes of the project's routers, destination by
@@ -93,10 +94,16 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 	j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
 }
 
-// hopOwner is the gateway whose port holds a next hop.
+// hopOwner is the gateway whose port holds a next hop. One that lost its tags in
+// use counts: its gateway is refused, and its route is no other hand's.
 func (j *judgement) hopOwner(hop netip.Addr) (vpn.Owner, bool) {
-	o, ours := j.portOf[j.hops[hop].ID]
-	return o, ours
+	p := j.hops[hop]
+	if o, ours := j.portOf[p.ID]; ours {
+		return o, true
+	}
+	estate, o, described := state.ReadDescription(p.Description)
+	mine := described && estate == j.manifest.Name && looseFor(estate, o, p.Name, p.Description, p.Tags)
+	return o, mine && p.Project == j.router.Project && j.portUse(p) != ""
 }
 
 // otherRoute is a route to something that is in no ledger.

@@ -58,8 +58,8 @@ func (j *judgement) judgeBereft() {
 		standing := strings.Join(objects, ", ")
 		j.unknown("%s has no security group with a ledger any more, but still %s", o, standing)
 		if _, alive := j.gateways[o]; alive {
-			j.problem(o, idOf(resource.KindSecurityGroup, o), j.recovery(o),
-				"its security group, and with it the ledger, is gone, or lost its tags; still there: %s", standing)
+			what, hint := j.lostGroup(o)
+			j.problem(o, idOf(resource.KindSecurityGroup, o), hint, "%s; still there: %s", what, standing)
 		}
 	}
 }
@@ -71,13 +71,32 @@ func (j *judgement) bereft(left map[vpn.Owner][]string, tags []string, what stri
 	}
 }
 
-// recovery says how a gateway gets its ledger back, or the same range again.
-func (j *judgement) recovery(o vpn.Owner) string {
-	hint := "restore the group and its tags; or take the manifest away, apply with --prune, and make the gateway anew"
-	if p, exact := j.soleRange(o); exact {
-		hint += fmt.Sprintf(" with serviceCIDR %s, which its port allows", p)
+// lostGroup says what became of the group of a gateway that stands without one,
+// and what to do about it. A port that is ours tells in which group it was.
+func (j *judgement) lostGroup(o vpn.Owner) (what, hint string) {
+	for _, g := range j.loose.groups {
+		if looseFor(j.manifest.Name, o, g.Name, g.Description, g.Tags) {
+			j.bereaved[o] = true
+			what = fmt.Sprintf("security group %s lost its tags, and with them the ledger", g.ID)
+			if use := j.groupUse(g); use != "" {
+				what += "; it is in use: " + use
+			}
+			return what, j.restoring(resource.KindSecurityGroup, o)
+		}
 	}
-	return hint
+	what = "its security group, and with it the ledger, is gone"
+	if in := j.port[o].Groups; len(in) > 0 {
+		what += ", or lost its tags, name or description: its port is in group " + strings.Join(slices.Sorted(slices.Values(in)), ", ")
+	}
+	return what, "restore the group and its tags; or take the manifest away, apply with --prune, and make the gateway anew" + j.sameRange(o)
+}
+
+// sameRange says how a gateway that is made anew gets the range that it had.
+func (j *judgement) sameRange(o vpn.Owner) string {
+	if p, exact := j.soleRange(o); exact {
+		return fmt.Sprintf(" with serviceCIDR %s, which its port allows", p)
+	}
+	return ""
 }
 
 // soleRange is the one range that the owner's port allows, if it is a service

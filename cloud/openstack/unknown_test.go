@@ -37,6 +37,10 @@ func TestLedgersThatAreNotKnown(t *testing.T) {
 		h.put("port", portsPath+"/"+o.Graph[idOf(resource.KindPort, owner("dc1"))].Ref, map[string]any{"security_groups": []string{}})
 		h.do(http.MethodDelete, groupsPath+"/"+o.Ledgers[0].Ref, nil)
 	}
+	unmarked := func(h hand, o *cloud.Observation) {
+		h.retag(groupsPath, o.Ledgers[0].Ref)
+		h.put("security_group", groupsPath+"/"+o.Ledgers[0].Ref, map[string]any{"description": "tidied up"})
+	}
 	onlyAddress := func(h hand, o *cloud.Observation) {
 		withoutGroup(h, o)
 		id := o.Graph[idOf(resource.KindPort, owner("dc1"))].Ref
@@ -59,8 +63,9 @@ func TestLedgersThatAreNotKnown(t *testing.T) {
 		"all that was allocated is lost":        {edit(func([]string) []string { return state.Tags("prod", owner("dc1")) }), "entry protocol is missing, read nothing", unread, true},
 		"the owner is lost":                     {without("owner="), "ownership tags are incomplete", unread, true},
 		"the estate is lost":                    {without("estate="), "ownership tags are incomplete", unread, true},
-		"all tags are lost":                     {edit(func([]string) []string { return nil }), "its security group, and with it the ledger, is gone, or lost its tags; still there: floating IP ", gone, true},
-		"the group is gone under a port":        {withoutGroup, "its security group, and with it the ledger, is gone, or lost its tags; still there: floating IP ", gone, true},
+		"all tags are lost":                     {edit(func([]string) []string { return nil }), " lost its tags, and with them the ledger; it is in use: port ", gone, true},
+		"the group is gone under a port":        {withoutGroup, "its security group, and with it the ledger, is gone; still there: floating IP ", gone, true},
+		"the group is no more known as ours":    {unmarked, ", is gone, or lost its tags, name or description: its port is in group ", gone, true},
 		"the group is gone under a floating IP": {onlyAddress, "still there: floating IP ", gone, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,8 +59,8 @@ func TestWritesOfANewGateway(t *testing.T) {
 	if diff := cmp.Diff(want, writes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if reads > 12 {
-		t.Errorf("%d reads, 6 to observe and 6 to guard are enough", reads)
+	if reads > 13 {
+		t.Errorf("%d reads, 7 to observe and 6 to guard are enough", reads)
 	}
 }
 
