@@ -239,11 +239,12 @@ func TestReleaseWorksAfterTheRunWasInterrupted(t *testing.T) {
 func TestWhatIsNoLockIsNamedAndRefused(t *testing.T) {
 	valid := "vpnctl lock of ci, run ABCDEFGH, until 2020-01-01T00:00:00Z"
 	for sentence, port := range map[string]state.Held{
-		"another port":                  {ID: "p-1", Name: "lb-frontend"},
-		"a port with a lock's text":     {ID: "p-1", Name: "lb-frontend", Description: valid},
-		"a lock's name without text":    {ID: "p-1", Name: "vpnctl-lock-prod"},
-		"a lock's name, another's text": {ID: "p-1", Name: "vpnctl-lock-prod", Description: "until 2020-01-01T00:00:00Z"},
-		"a lock until no time":          {ID: "p-1", Name: "vpnctl-lock-prod", Description: strings.Replace(valid, "2020-01-01", "yesterday", 1)},
+		"another port":                   {ID: "p-1", Name: "lb-frontend"},
+		"a port with a lock's text":      {ID: "p-1", Name: "lb-frontend", Description: valid},
+		"a lock's name without text":     {ID: "p-1", Name: "vpnctl-lock-prod"},
+		"a lock's name, another's text":  {ID: "p-1", Name: "vpnctl-lock-prod", Description: "until 2020-01-01T00:00:00Z"},
+		"a lock's text without its head": {ID: "p-1", Name: "vpnctl-lock-prod", Description: strings.TrimPrefix(valid, "vpnctl ")},
+		"a lock until no time":           {ID: "p-1", Name: "vpnctl-lock-prod", Description: strings.Replace(valid, "2020-01-01", "yesterday", 1)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -30,6 +30,7 @@ func TestOtherFirstLinesAreNotOurs(t *testing.T) {
 		"no owner behind the word":        "# Written by vpnctl. estate=prod owner=",
 		"a further word":                  "# Written by vpnctl. estate=prod by=hand",
 		"a carriage return at its end":    "# Written by vpnctl. estate=prod\r",
+		"an owner without what is before": "prod owner=VPNGateway/acme/dc1",
 		"space before it":                 " # Written by vpnctl. estate=prod",
 		"a sentence that goes on instead": "# Written by vpnctl. estate=prod and others",
 	} {

@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,21 @@ func TestReadLedgerRefuses(t *testing.T) {
 			}
 			if l.ServiceCIDR != ledger().ServiceCIDR {
 				t.Errorf("the range is not known: %v", l.ServiceCIDR)
+			}
+		})
+	}
+}
+
+func TestALedgerOfAnotherHandIsNotOurs(t *testing.T) {
+	for sentence, tags := range map[string][]string{
+		"no tags":                nil,
+		"all of ours but one":    slices.DeleteFunc(state.LedgerTags(ledger()), func(t string) bool { return t == state.ManagedTag }),
+		"another program's mark": append(state.Tags("prod", dc1)[:1:1], "vpn.bnerd.net/managed=other"),
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			l, ours, err := state.ReadLedger(tags)
+			if diff := cmp.Diff(alloc.Ledger{}, l, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); ours || err != nil || diff != "" {
+				t.Errorf("ours %v, error %v, ledger (-want +got):\n%s", ours, err, diff)
 			}
 		})
 	}
