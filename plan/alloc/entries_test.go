@@ -250,3 +250,18 @@ func FuzzParseEntries(f *testing.F) {
 		}
 	})
 }
+
+func TestWhichNamesCanBeRecorded(t *testing.T) {
+	got := map[string]bool{}
+	want := map[string]bool{
+		"web": true, "WEB-1_a.b": true, "0": true, strings.Repeat("a", alloc.MaxName): true,
+		"": false, "a;b": false, "a:b": false, "a=b": false, "a,b": false, "a b": false, "a/b": false, "a[b": false, "a{b": false, "a+b": false,
+		"é": false, "a\n": false, strings.Repeat("a", alloc.MaxName+1): false,
+	}
+	for name := range want {
+		got[name] = alloc.Writable(name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

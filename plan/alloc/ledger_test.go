@@ -57,3 +57,12 @@ func TestMove(t *testing.T) {
 		})
 	}
 }
+
+func TestAddressesOfALedger(t *testing.T) {
+	l := had("a", "100.64.3.0/24", vips(map[string]byte{"web": 10}), addresses(map[string]byte{"ina": 199}))
+	got := []netip.Addr{l.Self(), l.VirtualIP("web"), l.Address("ina"), l.VirtualIP("ina"), l.Address("web"), alloc.Ledger{}.Self()}
+	want := []netip.Addr{addr("100.64.3.1"), addr("100.64.3.10"), addr("100.64.3.199"), {}, {}, {}}
+	if diff := cmp.Diff(want, got, compare); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -106,6 +106,14 @@ func TestServiceCIDR(t *testing.T) {
 			},
 			problems: []string{"a: service CIDR 100.64.5.0/24 is pinned, but overlaps 100.64.4.0/22: transit subnet vpn-transit"},
 		},
+		"a pin on what the gateway holds, but an older one too, is refused": {
+			in: alloc.Input{
+				Estate:  estate(ipsec("a", cidr("100.64.0.0/24")), ipsec("b")),
+				Ledgers: []alloc.Ledger{had("a", "100.64.0.0/24", created(2)), had("b", "100.64.0.0/24", created(1))},
+			},
+			want:     map[string]string{"b": "100.64.0.0/24"},
+			problems: []string{"a: service CIDR 100.64.0.0/24 is pinned, but VPNGateway/acme/b holds it"},
+		},
 		"a range of an owner without a manifest can be pinned once it is released": {
 			in: alloc.Input{
 				Estate:   estate(ipsec("a", cidr("100.64.5.0/24"))),
@@ -165,7 +173,7 @@ func TestServiceCIDR(t *testing.T) {
 			},
 		},
 		"exhaustion names the pool and its figures": {
-			in: alloc.Input{Estate: small(ipsec("a"), ipsec("b")), Ledgers: []alloc.Ledger{had("a", "100.64.1.0/24")},
+			in: alloc.Input{Estate: small(ipsec("a"), ipsec("b")), Ledgers: []alloc.Ledger{had("a", "100.64.1.0/24"), had("gone", "10.9.9.0/24")},
 				Claims: []alloc.Claim{{Prefix: prefix("100.64.0.0/24"), By: "route"}}},
 			want:     map[string]string{"a": "100.64.1.0/24"},
 			problems: []string{"b: service CIDRs 100.64.0.0/23: 2 of 2 taken, 1 of them by this estate's gateways"},
@@ -189,4 +197,29 @@ func TestServiceCIDR(t *testing.T) {
 			problems: []string{"a: roadWarriorCIDR 100.64.8.0/23 lies outside the service CIDR 100.64.0.0/24"},
 		},
 	})
+}
+
+func TestAnExhaustedPoolSaysWhatHelps(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		claims []alloc.Claim
+		want   string
+	}{
+		"where ledgers have used it up": {
+			[]alloc.Claim{{Prefix: prefix("100.64.0.0/24"), By: "route"}, {Prefix: prefix("100.64.1.0/24"), By: "route"}},
+			"widen serviceCIDRPool, or pin a serviceCIDR outside it",
+		},
+		"where one claim takes all of it": {
+			[]alloc.Claim{{Prefix: prefix("100.64.0.0/10"), By: "transit subnet"}, {Prefix: prefix("100.64.0.0/24"), By: "route"}},
+			"100.64.0.0/10 takes it all: transit subnet",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			e := estate(ipsec("a"))
+			e.ServiceCIDRPool = prefix("100.64.0.0/23")
+			_, problems := alloc.Assign(alloc.Input{Estate: e, Claims: c.claims})
+			if len(problems) != 1 || problems[0].Hint != c.want {
+				t.Errorf("problems %v, want one with the hint %q", problems, c.want)
+			}
+		})
+	}
 }
