@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -40,50 +41,62 @@ func ReadLedger(tags []string) (l alloc.Ledger, ours bool, err error) {
 	if !slices.Contains(tags, ManagedTag) {
 		return alloc.Ledger{}, false, nil
 	}
-	var entries []resource.Entry
-	records := map[string]string{}
-	var left []string
+	estate, o, whole := ReadOwner(tags)
+	entries, records := sift(tags)
+	if o.Kind != vpn.KindClusterLink || len(entries) > 0 { // nothing is allocated to a link
+		l, err = alloc.ParseEntries(entries)
+	}
+	l.Estate, l.Owner = estate, o
+	if bad := recall(&l, records); bad != nil {
+		err = bad
+	}
+	if !whole {
+		err = errors.New("ownership tags are incomplete or doubled")
+	}
+	return l, true, err
+}
+
+// sift parts the tags under our prefix that are not of ownership: what was
+// allocated, and, by name, the records of what was done.
+func sift(tags []string) (entries []resource.Entry, records map[string][]string) {
+	records = map[string][]string{}
 	for _, t := range tags {
-		name, value, under := split(t)
-		switch {
+		switch name, value, under := split(t); {
 		case !under || t == ManagedTag || name == estateIs || name == ownerIs:
-		case name == applied || name == draining:
-			if _, twice := records[name]; twice && err == nil {
-				err = fmt.Errorf("tag %s stands there twice", name)
-			}
-			records[name] = value
-		case name == movingFrom:
-			left = append(left, value)
+		case name == applied || name == movingFrom || name == draining:
+			records[name] = append(records[name], value)
 		default:
 			entries = append(entries, resource.Entry{Name: name, Value: value})
 		}
 	}
-	estate, o, whole := ReadOwner(tags)
-	var parsing error
-	if o.Kind != vpn.KindClusterLink || len(entries) > 0 { // nothing is allocated to a link
-		l, parsing = alloc.ParseEntries(entries)
+	return entries, records
+}
+
+// recall fills in the records as far as they can be read, and says what can't be.
+func recall(l *alloc.Ledger, records map[string][]string) (err error) {
+	for _, name := range []string{applied, draining} {
+		if len(records[name]) > 1 {
+			err = fmt.Errorf("tag %s stands there twice", name)
+		}
 	}
-	l.Estate, l.Owner, l.Applied = estate, o, records[applied]
-	for _, text := range slices.Compact(slices.Sorted(slices.Values(left))) {
+	for _, hash := range records[applied] {
+		l.Applied = hash
+	}
+	for _, text := range records[movingFrom] {
 		p, bad := netip.ParsePrefix(text)
 		if bad != nil || p != p.Masked() {
-			parsing = fmt.Errorf("tag %s=%q is no range", movingFrom, text)
+			err = fmt.Errorf("tag %s=%q is no range", movingFrom, text)
 			continue
 		}
 		l.MovingFrom = append(l.MovingFrom, p)
 	}
 	slices.SortFunc(l.MovingFrom, netip.Prefix.Compare)
-	if text, set := records[draining]; set {
+	l.MovingFrom = slices.Compact(l.MovingFrom)
+	for _, text := range records[draining] {
 		var bad error
 		if l.Draining, bad = time.Parse(time.RFC3339Nano, text); bad != nil {
-			parsing = fmt.Errorf("tag draining=%q is no time", text)
+			err = fmt.Errorf("tag %s=%q is no time", draining, text)
 		}
 	}
-	switch {
-	case !whole:
-		err = fmt.Errorf("ownership tags are incomplete or doubled")
-	case parsing != nil:
-		err = parsing
-	}
-	return l, true, err
+	return err
 }
