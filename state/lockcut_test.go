@@ -120,6 +120,25 @@ func TestAnAddressTakenByAPortThatCannotBeSeenIsWaitedForLikeAnyOther(t *testing
 	})
 }
 
+// dateless is a cloud whose answers don't say when they were given.
+type dateless struct{ *network }
+
+func (c dateless) FindLock(ctx context.Context, addr netip.Addr) (state.Held, bool, error) {
+	held, found, err := c.network.FindLock(ctx, addr)
+	held.Now = time.Time{}
+	return held, found, err
+}
+
+func TestWithoutTheServersTimeThereIsNoLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork(17)
+		_, err := state.Acquire(t.Context(), dateless{n}, lockAs("ci@one", time.Minute))
+		if err == nil || !strings.Contains(err.Error(), "carries no Date") || n.holds() != "" {
+			t.Errorf("error %v, left over %q", err, n.holds())
+		}
+	})
+}
+
 // slow is a cloud that takes longer than half a lock's life to make a port.
 type slow struct{ *network }
 
