@@ -15,6 +15,7 @@ import (
 // +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.status.floatingIP`
 // +kubebuilder:printcolumn:name="Service-CIDR",type=string,JSONPath=`.status.serviceCIDR`
 // +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.status.nodeName`,priority=1
+// +kubebuilder:printcolumn:name="Tunnels",type=string,JSONPath=`.status.tunnelsUp`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -124,6 +125,9 @@ type IPsecGatewayStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Tunnels []TunnelStatus `json:"tunnels,omitempty"`
+	// TunnelsUp counts the tunnels that are up whole, as 1 of 2, and names those
+	// that nothing is known of, as 1 of 3, 1 unknown.
+	TunnelsUp string `json:"tunnelsUp,omitempty"`
 	// Conditions of the gateway; see the Condition constants of group
 	// vpn.bnerd.net.
 	//
@@ -136,8 +140,17 @@ type IPsecGatewayStatus struct {
 type TunnelStatus struct {
 	// Name of the tunnel.
 	Name string `json:"name"`
-	// State of the IKE SA as charon names it, DOWN when there is none.
+	// State of the IKE SA as charon names it, DOWN when there is none, UNKNOWN
+	// when charon doesn't answer.
 	State string `json:"state,omitempty"`
+	// Up says how many of the expected child SAs are up, as 2 of 3. Empty
+	// while that isn't known.
+	Up string `json:"up,omitempty"`
+	// Message says why the tunnel isn't up, or what isn't in force yet.
+	Message string `json:"message,omitempty"`
+	// Since is when the tunnel came to be in this state, as far as the gateway's
+	// agent knows.
+	Since *metav1.Time `json:"since,omitempty"`
 	// BytesIn from the peer, over all child SAs.
 	BytesIn int64 `json:"bytesIn,omitempty"`
 	// BytesOut to the peer, over all child SAs.

@@ -23,6 +23,12 @@ type VPNGatewayStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Peers []PeerStatus `json:"peers,omitempty"`
+	// PeersUp counts the peers that are up whole, as 1 of 2, and names those
+	// that nothing is known of, as 1 of 3, 1 unknown.
+	PeersUp string `json:"peersUp,omitempty"`
+	// PeersOmitted counts the peers that are left out of the list above because
+	// of its size. All of those are up; each one's own status has the figures.
+	PeersOmitted int32 `json:"peersOmitted,omitempty"`
 	// WireGuardPublicKey of the gateway, to hand to its peers. Not secret.
 	WireGuardPublicKey string `json:"wireguardPublicKey,omitempty"`
 	// Conditions of the gateway; see the Condition constants.
@@ -46,8 +52,17 @@ type VirtualIPStatus struct {
 type PeerStatus struct {
 	// Name of the VPNPeer.
 	Name string `json:"name"`
-	// State as the data plane reports it, DOWN when there is no SA.
+	// State as the data plane reports it, DOWN when there is no SA, UNKNOWN when
+	// the data plane doesn't answer.
 	State string `json:"state,omitempty"`
+	// Up says how many of the expected child SAs are up, as 2 of 3; WireGuard
+	// has one session. Empty while that isn't known.
+	Up string `json:"up,omitempty"`
+	// Message says why the peer isn't up, or what isn't in force yet.
+	Message string `json:"message,omitempty"`
+	// Since is when the peer came to be in this state, as far as the gateway's
+	// agent knows.
+	Since *metav1.Time `json:"since,omitempty"`
 	// LastHandshake of WireGuard.
 	LastHandshake *metav1.Time `json:"lastHandshake,omitempty"`
 	// BytesIn from the peer.
@@ -60,14 +75,25 @@ type PeerStatus struct {
 
 // VPNPeerStatus is the observed peer.
 type VPNPeerStatus struct {
-	// State as the data plane reports it, DOWN when there is no SA.
+	// State as the data plane reports it, DOWN when there is no SA, UNKNOWN when
+	// the data plane doesn't answer.
 	State string `json:"state,omitempty"`
+	// Up says how many of the expected child SAs are up, as 2 of 3; WireGuard
+	// has one session. Empty while that isn't known.
+	Up string `json:"up,omitempty"`
+	// Message says why the peer isn't up, or what isn't in force yet.
+	Message string `json:"message,omitempty"`
+	// Since is when the peer came to be in this state, as far as the gateway's
+	// agent knows.
+	Since *metav1.Time `json:"since,omitempty"`
 	// LastHandshake of WireGuard.
 	LastHandshake *metav1.Time `json:"lastHandshake,omitempty"`
 	// BytesIn from the peer.
 	BytesIn int64 `json:"bytesIn,omitempty"`
 	// BytesOut to the peer.
 	BytesOut int64 `json:"bytesOut,omitempty"`
+	// RekeyAt is when the next child SA is due.
+	RekeyAt *metav1.Time `json:"rekeyAt,omitempty"`
 	// Conditions of the peer; Authorized says whether it may reach anything.
 	//
 	// +listType=map
