@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // How many diagnostics are written: for people, and for machines.
@@ -67,14 +66,15 @@ func (d Diagnostics) WriteText(w io.Writer) error {
 	return err
 }
 
-// plain keeps a message on its line and from speaking to the terminal.
+// plain keeps a message on its line, from speaking to the terminal, and from turning
+// the direction in which it is read.
 func plain(s string) string {
-	if !strings.ContainsFunc(s, unicode.IsControl) {
+	if !strings.ContainsFunc(s, unseen) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if unicode.IsControl(r) {
+		if unseen(r) {
 			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		} else {
 			b.WriteRune(r)
@@ -82,6 +82,8 @@ func plain(s string) string {
 	}
 	return b.String()
 }
+
+func unseen(r rune) bool { return !strconv.IsPrint(r) }
 
 // report is the JSON form of diagnostics.
 type report struct {

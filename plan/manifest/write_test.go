@@ -54,6 +54,21 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// What can't be seen, or turns the reading direction, stands there as an escape.
+func TestTextIsHarmless(t *testing.T) {
+	var got bytes.Buffer
+	err := manifest.Diagnostics{{
+		File: "a\x1b[2J.yaml", Line: 1, Column: 1, Field: "spec.\u202e", Message: "Größe\u200b\u2028 …", Hint: "\u2066yes\a?", Severity: manifest.Error,
+	}}.WriteText(&got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `a\x1b[2J.yaml:1:1: spec.\u202e: Größe\u200b\u2028 …` + "\n" + `    hint: \u2066yes\a?` + "\n"
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // Nothing to tell is still a whole document in the formats that machines read.
 func TestNothingToTell(t *testing.T) {
 	for name, write := range map[string]func(manifest.Diagnostics, io.Writer) error{
