@@ -277,11 +277,22 @@ func TestAnExpiredLockIsTakenOverWithoutWaiting(t *testing.T) {
 	})
 }
 
+// keeping is a network of which nothing may be deleted.
+type keeping struct {
+	*network
+	t *testing.T
+}
+
+func (c keeping) DeleteLock(_ context.Context, id string) error {
+	c.t.Errorf("port %q was to be deleted", id)
+	return nil
+}
+
 func TestWithoutTheRightToChooseAnAddressTheRunGoesOnWithAWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(10)
 		n.refuse = true
-		l := acquire(t, n, lockAs("ci@one", 0))
+		l := acquire(t, keeping{n, t}, lockAs("ci@one", 0))
 		time.Sleep(time.Hour)
 		if l.Context().Err() != nil || !strings.Contains(l.Warning(), "10.0.0.254") {
 			t.Errorf("context %v, warning %q", l.Context().Err(), l.Warning())
