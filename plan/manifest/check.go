@@ -109,6 +109,9 @@ func (c check) has(field string) bool {
 func (c check) unreadable(problems []decode.Problem) {
 	for _, p := range problems {
 		p.Hint = cmp.Or(c.meant(p), p.Hint)
+		if quantity(p.Message) {
+			p.Message = quoted(c.root.Find(p.Field).Text) + " is not a quantity"
+		}
 		at := Position{c.file, p.Line, p.Column}
 		if c.placeless {
 			at = c.origin(p.Field)

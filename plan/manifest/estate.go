@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	estatev1alpha1 "github.com/vpnctl/vpnctl/crds/estate/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/manifest/decode"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -85,7 +86,7 @@ var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{1
 
 func (c check) nodes(base string, list []estatev1alpha1.Node) []vpn.Node {
 	if len(list) == 0 {
-		c.fail(base, refuse("required with target directory, but empty: nothing else says where gateways can run"))
+		c.fail(base, refuse("required with target directory, but empty: nothing else says where gateways can run").with("%s", c.sample(base)))
 	}
 	names, servers := map[string]int{}, map[string]int{}
 	var out []vpn.Node
@@ -164,6 +165,18 @@ func (c check) internalSources(list []string, pool netip.Prefix) []netip.Prefix 
 	}
 	slices.SortFunc(out, netip.Prefix.Compare)
 	return out
+}
+
+// sourceless tells whether the Estate names no internal sources, and none was meant:
+// neither in a place that can't be read nor under a name that is a slip away.
+func (c check) sourceless() bool {
+	const name = "internalSourceCIDRs"
+	v := c.root.Find("spec." + name)
+	return c.root.Get("spec") != nil && (v == nil || v.Kind == decode.Null || v.Kind == decode.List && len(v.Items) == 0) &&
+		!slices.ContainsFunc(c.broken, func(field string) bool {
+			_, last := parentField(field)
+			return within("spec."+name, field) || decode.Nearest(last, []string{name}) != ""
+		})
 }
 
 // pod reads what every gateway pod gets.

@@ -50,7 +50,7 @@ func (g *gateway) blocks(s vpnv1alpha1.VPNGatewaySpec) {
 		g.fail(field, refuse("set, but spec.protocol is %s", g.model.Protocol).with("remove %s or change the protocol", what))
 	}
 	missing := func(field string) {
-		g.fail(field, refuse("required with protocol %s, but missing", g.model.Protocol))
+		g.fail(field, refuse("required with protocol %s, but missing", g.model.Protocol).with("%s", g.sample(field)))
 	}
 	switch ipsec := g.model.Protocol == vpn.IPsec; {
 	case g.model.Protocol == "":

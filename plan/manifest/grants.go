@@ -33,10 +33,11 @@ func (g *gateway) granted(p *party, list string, names []string, reverse bool) {
 	}
 }
 
-// unnamed tells whether the name of an exposure could not be read: then a grant
-// may well mean that one.
+// unnamed tells whether the name of an exposure could not be read, or a list of
+// them: then a grant may well mean that one.
 func (g *gateway) unnamed() bool {
-	return slices.ContainsFunc(g.exposed, func(x exposure) bool { return x.Name == "" })
+	return slices.ContainsFunc(g.exposed, func(x exposure) bool { return x.Name == "" }) ||
+		slices.ContainsFunc(g.broken, func(field string) bool { return strings.Contains(strings.ToLower(field), "exposure") })
 }
 
 // entry is the field of the first item of a list that has a given text.

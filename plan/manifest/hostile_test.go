@@ -78,7 +78,7 @@ func TestHostileText(t *testing.T) {
 		"an unquoted 010 is no string":           {strings.Replace(link, "Router: r", "Router: 010", 1), "= 5:25: spec.serviceClusterRouter: must be a string, but 010 may be read as a number\n=     hint: quote it: \"010\"\n"},
 		"an unquoted date is no string":          {strings.Replace(link, "Router: r", "Router: 2026-01-01", 1), "= 5:25: spec.serviceClusterRouter: must be a string, but 2026-01-01 may be read as a date\n=     hint: quote it: \"2026-01-01\"\n"},
 		"a mapping is no string":                 {strings.Replace(link, "Router: r", "Router: {name: r}", 1), "= 5:25: spec.serviceClusterRouter: must be a string, not a mapping\n"},
-		"nothing is no value":                    {strings.Replace(link, "Router: r", "Router:", 1), "= 5:24: spec.serviceClusterRouter: required, but empty\n"},
+		"nothing is no value":                    {strings.Replace(link, "Router: r", "Router:", 1), "= 5:24: spec.serviceClusterRouter: required, but empty\n=     hint: such as serviceClusterRouter: customer-router\n"},
 		"a list is no mapping":                   {strings.Replace(link, "{name: north}", "[name, north]", 1), "= 3:1: metadata: required, but missing\n"},
 		"an odd field name is quoted":            {link + "\"spec.x\\n::error::\": 1\n", "= 7:1: [\"spec.x\\n::error::\"]: there is no such field\n"},
 		"a label with dots is found":             {strings.Replace(link, "{name: north}", "{name: north, labels: {a.b/c: 1}}", 1), "= 3:41: metadata.labels[\"a.b/c\"]: must be a string, but 1 may be read as a number\n=     hint: quote it: \"1\"\n"},

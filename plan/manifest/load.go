@@ -85,6 +85,8 @@ type reading struct {
 	bases   map[string][]decode.Document // those of files that kustomizations are made of
 	lost    bool                         // a document could not be read, so something may seem to be missing
 	broken  bool                         // one of those is meant to be a manifest
+
+	sourceless bool // the Estate was read, and names no internal sources: not even unreadable ones
 }
 
 // sources finds the Estate's file and reads all others.
@@ -194,6 +196,7 @@ func (r *reading) estate(o *object, place string) vpn.Estate {
 	c := check{o, &r.found}
 	var w estatev1alpha1.Estate
 	c.unreadable(r.decoder.Into(o.root, &w))
+	r.sourceless = c.sourceless()
 	return estate(c, w)
 }
 

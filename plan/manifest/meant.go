@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/manifest/decode"
@@ -62,19 +64,30 @@ var (
 	indices   = regexp.MustCompile(`\[[0-9]+\]`)
 	dashed    = regexp.MustCompile(`^[0-9]+-[0-9]+$`)
 	portsItem = regexp.MustCompile(`\.ports\[[0-9]+\]$`)
+	digits    = regexp.MustCompile(`^[0-9]+$`)
+	durations = map[string]bool{"lifetime": true, "delay": true, "timeout": true}
 )
 
 // meant guesses what the author of a field wanted that could not be read, or
 // returns "".
 func (c check) meant(p decode.Problem) string {
+	if p.Message == decode.Missing || p.Message == decode.Empty {
+		return c.sample(p.Field)
+	}
 	v := c.root.Find(p.Field)
 	if v == nil {
 		return ""
 	}
-	last := p.Field[strings.LastIndexByte(p.Field, '.')+1:]
+	_, last := parentField(p.Field)
 	switch field := habits[c.kind][indices.ReplaceAllString(p.Field, "")]; {
 	case field != "" && p.Message == decode.NoSuchField:
 		return field + "?"
+	case p.Message == decode.NoSuchField && p.Hint == "":
+		return misplaced(c.kind, p.Field)
+	case durations[last] && v.Kind == decode.Number && digits.MatchString(v.Text):
+		return v.Text + "s?"
+	case quantity(p.Message):
+		return "such as 500m, 2, 64Mi or 1Gi"
 	case strings.HasSuffix(last, "SecretRef") && v.Kind == decode.String && patterns.secretName.MatchString(v.Text):
 		return last + ": {name: " + v.Text + ", key: " + secretKeys[last] + "}?"
 	case last == "gatewayRef" && v.Kind == decode.Map && v.Get("name") != nil:
@@ -83,6 +96,11 @@ func (c check) meant(p decode.Problem) string {
 		return `portRanges: ["` + v.Text + `"]?`
 	}
 	return ""
+}
+
+// quantity tells whether a problem is that of an amount of memory or processors.
+func quantity(message string) bool {
+	return message == resource.ErrFormatWrong.Error() || message == resource.ErrNumeric.Error() || message == resource.ErrSuffix.Error()
 }
 
 // secretKeys are the usual keys of the Secrets that fields name.

@@ -39,7 +39,7 @@ func vpnPeer(c check, w vpnv1alpha1.VPNPeer) *party {
 	case s.IPsec != nil && s.WireGuard != nil:
 		c.fail("spec", refuse("ipsec and wireguard are both set; exactly one must be"))
 	case s.IPsec == nil && s.WireGuard == nil:
-		c.fail("spec", refuse("neither ipsec nor wireguard is set; exactly one must be"))
+		c.fail("spec", refuse("neither ipsec nor wireguard is set; exactly one must be").with("%s", c.sample("spec.ipsec")))
 	case s.IPsec != nil:
 		p.protocol, p.block = vpn.IPsec, "spec.ipsec"
 		p.ipsec(s.IPsec.Peer, s.IPsec.RemoteSubnets, s.IPsec.ESP, s.IPsec.Mode)

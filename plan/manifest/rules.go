@@ -200,7 +200,7 @@ func (p *party) networks() string {
 // ingress.
 func (r *relations) sources(g *gateway) {
 	i := slices.IndexFunc(g.exposed, func(x exposure) bool { return x.reverse })
-	if i < 0 || len(r.estate.InternalSourceCIDRs) > 0 {
+	if i < 0 || !r.reading.sourceless {
 		return
 	}
 	no := refuse("reverse exposures need spec.internalSourceCIDRs in the Estate, which names none").

@@ -106,7 +106,11 @@ const maxLifetime = 366 * 24 * time.Hour
 // lifetime is a whole number of seconds, minutes or hours.
 func lifetime(s string) (time.Duration, *refusal) {
 	if !patterns.lifetime.MatchString(s) {
-		return 0, refuse("%s is not a whole number followed by s, m or h", quoted(s))
+		no := refuse("%s is not a whole number followed by s, m or h", quoted(s))
+		if digits.MatchString(s) {
+			no.with("%ss?", s)
+		}
+		return 0, no
 	}
 	unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour}[s[len(s)-1]]
 	n, err := strconv.ParseInt(s[:len(s)-1], 10, 32)

@@ -99,8 +99,13 @@ func (w *walk) structure(v *Value, to reflect.Value, path string) {
 	}
 }
 
-// NoSuchField is the message of a problem about a field that isn't known.
-const NoSuchField = "there is no such field"
+// The messages of problems about a field that isn't known, and about one that has
+// to be there.
+const (
+	NoSuchField = "there is no such field"
+	Missing     = "required, but missing"
+	Empty       = "required, but empty"
+)
 
 func (w *walk) unknown(f *Field, fields []field, path string) {
 	names := make([]string, len(fields))
@@ -120,9 +125,9 @@ func (w *walk) required(v *Value, f field, path string) {
 	got := v.Get(f.name)
 	switch {
 	case got == nil:
-		w.add(v, path, "required, but missing", "")
+		w.add(v, path, Missing, "")
 	case got.Kind == Null, got.Kind == String && got.Text == "", got.Kind == List && len(got.Items) == 0:
-		w.add(got, path, "required, but empty", "")
+		w.add(got, path, Empty, "")
 	}
 }
 
