@@ -164,6 +164,8 @@ func TestProblemsOfAGateway(t *testing.T) {
 			in.Estate.Patches = []vpn.Patch{{Patch: "- op: remove\n  path: /x\n", Target: json.RawMessage(`{"kind":"Deployment"}`)}}
 		}, "spec.patches"},
 		"a manifest that is no JSON":       {func(in *Input) { in.Gateway.Manifests[0].JSON = "{" }, "VPNGateway dc1"},
+		"a manifest without metadata":      {func(in *Input) { in.Gateway.Manifests[0].JSON = `{"metadata":null}` }, "no metadata"},
+		"a manifest that says nothing":     {func(in *Input) { in.Gateway.Manifests[0].JSON = "null" }, "no metadata"},
 		"a namespace that leaves the tree": {func(in *Input) { in.Gateway.Owner.Namespace = ".." }, "folder"},
 		"a name that leaves the tree":      {func(in *Input) { in.Gateway.Owner.Name = "a/../../b" }, "folder"},
 		"a peer that leaves the tree":      {func(in *Input) { in.Gateway.Manifests[1].Name = "../x" }, "folder"},

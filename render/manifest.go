@@ -2,7 +2,9 @@ package render
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -30,10 +32,15 @@ func written(m vpn.Manifest, labels map[string]string) (string, error) {
 		return "", err
 	}
 	var meta map[string]json.RawMessage
-	if err := json.Unmarshal(object["metadata"], &meta); err != nil {
-		return "", err
+	if raw := object["metadata"]; raw != nil {
+		if err := json.Unmarshal(raw, &meta); err != nil {
+			return "", err
+		}
 	}
-	own := map[string]string{}
+	if meta == nil {
+		return "", errors.New("it has no metadata")
+	}
+	var own map[string]string
 	if raw := meta["labels"]; raw != nil {
 		if err := json.Unmarshal(raw, &own); err != nil {
 			return "", err
@@ -42,9 +49,7 @@ func written(m vpn.Manifest, labels map[string]string) (string, error) {
 	if own == nil {
 		own = map[string]string{}
 	}
-	for k, v := range labels {
-		own[k] = v
-	}
+	maps.Copy(own, labels)
 	meta["labels"], _ = json.Marshal(own)
 	meta["namespace"], _ = json.Marshal(m.Namespace)
 	object["metadata"], _ = json.Marshal(meta)

@@ -3,6 +3,7 @@ package overlay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -101,6 +102,9 @@ func merge(m resmap.ResMap, factory *resmap.Factory, text string) error {
 	var document map[string]any
 	if err := reader.Unmarshal([]byte(text), &document); err != nil {
 		return err
+	}
+	if document == nil {
+		return errors.New("it says nothing")
 	}
 	if err := complete(document); err != nil {
 		return err

@@ -121,6 +121,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		"operations without a target":     {Patch: "- op: remove\n  path: /spec\n"},
 		"an object without a name":        {Patch: "kind: Deployment\n"},
 		"a text that is no YAML":          {Patch: "\t{", Target: target(`{"kind":"Deployment"}`)},
+		"a text that says nothing":        {Patch: "null\n", Target: target(`{"kind":"Deployment"}`)},
 		"metadata of another shape":       {Patch: "metadata: []\n", Target: target(`{"kind":"Deployment"}`)},
 		"two documents":                   {Patch: "spec: {}\n---\nspec: {}\n", Target: target(`{"kind":"Deployment"}`)},
 		"a pattern that is none":          {Patch: "spec: {}\n", Target: target(`{"kind":"("}`)},
