@@ -169,14 +169,17 @@ func (a *application) settled(p plan.Plan) (bool, error) {
 	return true, nil
 }
 
-// ask wants the whole word.
+// ask wants the whole word. A signal ends the question: nothing has been begun.
 func (a *application) ask() (bool, error) {
 	fmt.Fprint(a.streams.stdout, "\nApply this? Only yes will do: ")
-	answer, err := bufio.NewReader(a.streams.stdin).ReadString('\n')
+	said, err := bufio.NewReader(a.streams.stdin).ReadString('\n')
+	if !strings.HasSuffix(said, "\n") { // where the terminal's line was left
+		fmt.Fprintln(a.streams.stdout)
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, fmt.Errorf("reading the answer: %w", err)
 	}
-	if strings.TrimSpace(answer) != "yes" {
+	if strings.TrimSpace(said) != "yes" {
 		fmt.Fprintln(a.streams.stdout, "Nothing was changed.")
 		return false, errSaid
 	}

@@ -89,3 +89,29 @@ func (i *interrupts) Close() {
 	close(i.signals)
 	i.cancel(nil)
 }
+
+// interruptible reads until a signal has ended ctx, whose cause is then the error. A
+// terminal doesn't give up a read that was begun: it is left to the end of the
+// program, and what it reads is lost.
+type interruptible struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (r interruptible) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	own, read := make([]byte, len(p)), make(chan result, 1)
+	go func() {
+		n, err := r.from.Read(own)
+		read <- result{n, err}
+	}()
+	select {
+	case <-r.ctx.Done():
+		return 0, context.Cause(r.ctx)
+	case got := <-read:
+		return copy(p, own[:got.n]), got.err
+	}
+}

@@ -11,17 +11,19 @@ import (
 	"github.com/vpnctl/vpnctl/plan/view"
 )
 
-// reading says how manifests are read.
-func (g *Globals) reading(s *streams) manifest.Options {
-	return manifest.Options{EstateFile: g.Estate, Stdin: s.stdin}
+// read reads manifests, and where asked for looks for those that stand beside them.
+func (g *Globals) read(s *streams, paths []string, survey bool) (*manifest.Loaded, manifest.Diagnostics, error) {
+	loaded, found := manifest.Load(paths, manifest.Options{EstateFile: g.Estate, Stdin: s.stdin, Survey: survey})
+	return loaded, found, s.interrupted()
 }
 
 // load reads manifests, and looks for those that stand beside them. Diagnostics go to stderr; with an error among them
 // nothing else is done.
 func (g *Globals) load(s *streams, paths []string) (*manifest.Loaded, error) {
-	o := g.reading(s)
-	o.Survey = true
-	loaded, found := manifest.Load(paths, o)
+	loaded, found, err := g.read(s, paths, true)
+	if err != nil {
+		return nil, err
+	}
 	if err := writeDiagnostics(s.stderr, g.told(loaded, found)); err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ func run(args []string, s *streams) int {
 	}
 	stop := newInterrupts(s.stderr)
 	defer stop.Close()
+	s.stdin = interruptible{stop.ctx, s.stdin}
 	return fail(s, stop.told(ctx.Run(&g.Globals, s, stop)))
 }
 

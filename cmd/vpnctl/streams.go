@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -42,8 +43,19 @@ func (s *streams) plain(err error) string {
 	return view.Plain(strings.Join(strings.Fields(err.Error()), " "))
 }
 
+// interrupted is errInterrupted once a signal has ended the reading of stdin.
+func (s *streams) interrupted() error {
+	if in, ok := s.stdin.(interruptible); ok && in.ctx.Err() != nil {
+		return context.Cause(in.ctx)
+	}
+	return nil
+}
+
 // terminal tells whether a stream is a terminal.
 func terminal(stream any) bool {
+	if in, ok := stream.(interruptible); ok {
+		stream = in.from
+	}
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -23,7 +23,10 @@ Examples:
 }
 
 func (c validateCommand) Run(g *Globals, s *streams) error {
-	loaded, found := manifest.Load(c.Paths, g.reading(s))
+	loaded, found, err := g.read(s, c.Paths, false)
+	if err != nil {
+		return err
+	}
 	if err := c.write(s.stdout, g.told(loaded, found), loaded.Files); err != nil {
 		return err
 	}
