@@ -34,7 +34,7 @@ func (c check) patches(list []estatev1alpha1.Patch) []vpn.Patch {
 		}
 		p := vpn.Patch{Patch: text}
 		if w.Target != nil {
-			p.Target = raw(w.Target, "{}")
+			p.Target = raw(w.Target, "") // an empty one is there, and selects all
 			c.selector(at+".target", *w.Target)
 		}
 		out = append(out, p)
