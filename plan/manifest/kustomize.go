@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/vpnctl/vpnctl/plan/manifest/decode"
 )
 
 func kustomizationFile(name string) bool {
@@ -40,10 +45,35 @@ func (s *source) kustomize(dir string) {
 	}
 	objects, err := build(dir)
 	if err != nil {
-		s.reading.failFile(name, refuse("building: %v", err))
+		s.reading.unbuilt(name, err)
 		return
 	}
 	s.files = append(s.files, file{name: name, built: objects, placeless: true})
+}
+
+var unknownField = regexp.MustCompile(`^invalid Kustomization: json: unknown field "([^"]+)"$`)
+
+// unbuilt reports what kustomize says. It gives no line; for a field that it doesn't
+// know, the line is that of the field.
+func (r *reading) unbuilt(name string, err error) {
+	o := &object{file: name}
+	slip := unknownField.FindStringSubmatch(err.Error())
+	if data, err := content(name); err == nil && slip != nil {
+		if docs, _ := decode.Documents(data); len(docs) == 1 {
+			o.root = docs[0].Root
+		}
+	}
+	if slip == nil || o.root.Get(slip[1]) == nil {
+		r.failFile(name, refuse("building: %v", err))
+		return
+	}
+	var known []string
+	for _, p := range r.decoder.Places(new(types.Kustomization)) {
+		if !strings.Contains(p.Path, ".") {
+			known = append(known, p.Path)
+		}
+	}
+	check{o, &r.found}.fail(slip[1], refuse(decode.NoSuchField).did(slip[1], known))
 }
 
 // build runs kustomize. It is foreign code on foreign input: if it panics, that

@@ -65,8 +65,31 @@ func (r *relations) reserved(g *gateway) {
 			r.ours(p, s)
 		}
 	}
+	for _, x := range g.exposed {
+		if !x.reverse && x.Target.Address.IsValid() {
+			r.target(g, x)
+		}
+	}
 	if cidr, field := g.home(); cidr.IsValid() {
 		g.pinOverlaps(r, pin{g, cidr, field})
+	}
+}
+
+// target refuses an exposure of an address that a gateway answers on: no service of
+// ours has it, and what is sent there is never forwarded a second time.
+func (r *relations) target(g *gateway, x exposure) {
+	const hint = "these are the addresses of gateways, and no service has one: name the service's own address"
+	field, a := x.field+".target.address", x.Target.Address
+	if pool := r.estate.ServiceCIDRPool; pool.IsValid() && pool.Contains(a) {
+		g.fail(field, refuse("%s lies in %s, the Estate's service CIDR pool", a, pool).with(hint))
+		return
+	}
+	for _, pin := range r.outside {
+		if pin.cidr.Contains(a) {
+			at := pin.position(pin.field)
+			g.fail(field, refuse("%s lies in %s, the service CIDR of %s (%s)", a, pin.cidr, pin.gateway, at).with(hint), at)
+			return
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func (r *relations) check() {
 	r.serviceCIDRs()
 	for _, g := range r.gateways {
 		g.names()
-		g.addresses()
+		g.addresses(r.estate.ServiceCIDRPool)
 		g.keys()
 		g.identities()
 		g.siteOverlaps()

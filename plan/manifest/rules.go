@@ -58,7 +58,7 @@ func (g *gateway) pinnedAddresses() []pinned {
 
 // addresses holds pinned addresses to the gateway's /24, to the road warriors'
 // range, and to one owner each.
-func (g *gateway) addresses() {
+func (g *gateway) addresses(pool netip.Prefix) {
 	home, by := g.home()
 	at := g.position(by)
 	if w := g.model.WireGuard; w != nil && w.RoadWarriorCIDR.IsValid() && g.model.ServiceCIDR.IsValid() && !g.model.ServiceCIDR.Contains(w.RoadWarriorCIDR.Addr()) {
@@ -68,6 +68,7 @@ func (g *gateway) addresses() {
 	for _, p := range g.pinnedAddresses() {
 		if !home.IsValid() {
 			home, at = block(p.address), p.position(p.field)
+			p.homeless(home, pool)
 		}
 		f, taken := first[p.address]
 		switch {
@@ -82,6 +83,15 @@ func (g *gateway) addresses() {
 	}
 	for _, p := range g.parties {
 		g.roadWarrior(p, home)
+	}
+}
+
+// homeless warns about an address that no new gateway can have: only one that was
+// given its service CIDR from another pool.
+func (p pinned) homeless(home, pool netip.Prefix) {
+	if pool.IsValid() && !pool.Contains(p.address) {
+		p.warn(p.field, refuse("%s lies outside %s, the Estate's service CIDR pool, and the gateway pins no other service CIDR", p.address, pool).
+			with("pin serviceCIDR %s in the gateway, if that is meant", home))
 	}
 }
 
