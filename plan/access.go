@@ -14,7 +14,8 @@ import (
 func (d *draft) access() {
 	yes, no := true, false
 	for _, p := range d.sorted {
-		t := table{party: p, before: d.in.Before[p.text], after: d.reach(p), yes: &yes, no: &no}
+		t := table{party: p, after: d.reach(p), yes: &yes, no: &no}
+		t.before, t.read = d.in.Before[p.text]
 		t.exposures(false)
 		t.exposures(true)
 		slices.SortFunc(t.rows, func(a, b Access) int {
@@ -51,7 +52,7 @@ func (d *draft) reach(p *party) future {
 	switch {
 	case p.refused || p.fate == stay || d.in.Options.Only == OnlyCloud:
 		return unchanged
-	case p.fate == remove && p.files > 0:
+	case p.fate == remove && (p.files > 0 || p.running()):
 		return ended
 	case p.fate == remove:
 		return unchanged
@@ -63,6 +64,7 @@ func (d *draft) reach(p *party) future {
 type table struct {
 	party  *party
 	before map[string]vpn.Access
+	read   bool // before is known
 	after  future
 	rows   []Access
 
@@ -80,20 +82,22 @@ func (t *table) exposures(reverse bool) {
 			}
 		}
 	}
-	for peer, access := range t.before { // what the manifests no longer name
-		for _, x := range side(access, reverse) {
-			if t.names(peer) && slices.ContainsFunc(list, func(e vpn.Exposure) bool { return e.Name == x }) {
-				continue
-			}
-			r := Access{Gateway: t.party.owner, Peer: peer, Exposure: x, Reverse: reverse, Before: t.yes}
-			if t.after == unchanged {
-				r.After = t.yes
-			} else {
-				r.Note = t.farewell(peer)
-			}
-			t.rows = append(t.rows, r)
+	t.past(reverse, func(peer, x string) { // what the manifests no longer name
+		if t.names(peer) && slices.ContainsFunc(list, func(e vpn.Exposure) bool { return e.Name == x }) {
+			return
 		}
-	}
+		was := t.was(peer, x, reverse)
+		if was.reach == nil && !was.unknown {
+			return
+		}
+		r := Access{Gateway: t.party.owner, Peer: peer, Exposure: x, Reverse: reverse, Before: was.reach, BeforeUnknown: was.unknown}
+		if t.after == unchanged {
+			r.After, r.AfterUnknown = was.reach, was.unknown
+		} else {
+			r.Note = t.farewell(peer)
+		}
+		t.rows = append(t.rows, r)
+	})
 }
 
 // list is the gateway's exposures of one direction.
@@ -116,39 +120,37 @@ func (t *table) names(peer string) bool {
 
 // desired adds the row of a peer and an exposure that the manifests name.
 func (t *table) desired(peer *vpn.Peer, x *vpn.Exposure, granted []string, reverse bool) {
-	r := Access{Gateway: t.party.owner, Peer: peer.Name, Exposure: x.Name, Reverse: reverse}
-	old, known := t.before[peer.Name]
-	if known && (t.party.ledger == nil || t.party.ledger.VirtualIPs[x.Name] != 0) {
-		r.Before = t.answer(slices.Contains(side(old, reverse), x.Name))
-	}
-	if reverse && !peer.Serves(*x) && (r.Before == nil || !*r.Before) {
+	was := t.was(peer.Name, x.Name, reverse)
+	r := Access{Gateway: t.party.owner, Peer: peer.Name, Exposure: x.Name, Reverse: reverse, Before: was.reach, BeforeUnknown: was.unknown}
+	if reverse && !peer.Serves(*x) && was.reach != t.yes {
 		return
 	}
 	switch t.after {
 	case unchanged:
-		r.After = r.Before
+		r.After, r.AfterUnknown = r.Before, r.BeforeUnknown
 	case asDesired:
-		r.After = t.answer(slices.Contains(granted, x.Name) && (!reverse || peer.Serves(*x)))
+		r.After = t.answer(slices.Contains(granted, x.Name) && (!reverse || peer.Serves(*x))).reach
 	}
 	switch {
 	case t.after != unchanged && r.Before == t.yes && r.After != t.yes:
-		r.Note = t.note(peer, x, old, reverse)
+		r.Note = t.note(peer, x, reverse)
 	case t.after == asDesired && r.After == t.no && peer.Grants == nil:
 		r.Note = "no authorization: " + grant(x, reverse)
 	}
-	if r.Before != nil || r.After != nil {
+	if r.Before != nil || r.After != nil || r.BeforeUnknown {
 		t.rows = append(t.rows, r)
 	}
 }
 
 // note says why access closes and how to get it back.
-func (t *table) note(peer *vpn.Peer, x *vpn.Exposure, old vpn.Access, reverse bool) string {
+func (t *table) note(peer *vpn.Peer, x *vpn.Exposure, reverse bool) string {
+	byDefault := t.before[peer.Name].Default || !t.read && t.party.ledger != nil && !t.party.ledger.Grants
 	switch {
 	case t.after == ended:
 		return t.farewell(peer.Name)
 	case reverse && !peer.Serves(*x):
 		return x.Target.Address.String() + " is not behind " + peer.Name + " any more"
-	case old.Default && peer.Grants == nil:
+	case byDefault && peer.Grants == nil:
 		return ordinal(len(t.party.gateway.Peers)) + " peer without a grant: " + grant(x, reverse)
 	}
 	return "no grant names it any more: " + grant(x, reverse)
@@ -187,14 +189,6 @@ func side(a vpn.Access, reverse bool) []string {
 		return a.ReverseExposures
 	}
 	return a.Exposures
-}
-
-// answer is b as a cell of the table; the cells of a plan share their values.
-func (t *table) answer(b bool) *bool {
-	if b {
-		return t.yes
-	}
-	return t.no
 }
 
 // rulesSuffix ends the name of the ConfigMap that holds a gateway's ruleset.

@@ -5,10 +5,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
-func cell(b *bool) string {
+// lose takes away all that was rendered.
+func lose(w *world) {
+	w.Before = nil
+	for id := range w.Observed {
+		if !id.Kind.Cloud() {
+			delete(w.Observed, id)
+		}
+	}
+}
+
+func cell(b *bool, unknown bool) string {
 	switch {
+	case unknown:
+		return "?"
 	case b == nil:
 		return "–"
 	case *b:
@@ -24,6 +38,7 @@ func TestAccess(t *testing.T) {
 		edit          func(*world)
 		want          []string
 		opens, closes int
+		unsure        int
 		lost          string // the consequence for those who stay
 	}{
 		"a new gateway": {
@@ -84,8 +99,70 @@ func TestAccess(t *testing.T) {
 			edit: func(w *world) { w.Refusals = []Refusal{{Owner: two().name(), Message: "no"}} },
 			want: []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: no no"},
 		},
-		"what was before is not known": {
-			before: []site{dc1()}, after: []site{dc1()}, edit: func(w *world) { w.Before = nil },
+		"the files are lost, and what was applied is what is desired": {
+			before: []site{dc1()}, after: []site{dc1()}, edit: lose,
+			want: []string{"plant1 → web: yes yes", "plant1 ← plc: yes yes"},
+		},
+		"the files are lost, and grants were applied as they are desired": {
+			before: []site{two().with(granted)}, after: []site{two().with(granted)}, edit: lose,
+			want: []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: yes yes"},
+		},
+		"the files are lost: a ledger without grants says that all was reached": {
+			before: []site{dc1()}, after: []site{dc1().with(func(s *site) { s.peers["plant2"] = "198.51.100.2" })}, edit: lose,
+			want: []string{
+				"plant1 → web: yes no (second peer without a grant: add authorization.exposures: [web])",
+				"plant1 ← plc: yes no (second peer without a grant: add authorization.reverseExposures: [plc])",
+				"plant2 → web: – no (no authorization: add authorization.exposures: [web])",
+			},
+			closes: 2, lost: "plant1 loses web, plc",
+		},
+		"the files are lost: nobody knows what was granted": {
+			before: []site{two()}, after: []site{two().with(granted)}, edit: lose,
+			want: []string{
+				"plant1 → web: ? yes", "plant1 ← plc: ? no", "plant2 → web: ? yes",
+			},
+			unsure: 3,
+		},
+		"the files are lost: what no ledger has is new": {
+			before: []site{two().with(func(s *site) { s.plc = 0 })}, after: []site{two().with(granted)}, edit: lose,
+			want: []string{"plant1 → web: ? yes", "plant1 ← plc: – no", "plant2 → web: ? yes"}, unsure: 2,
+		},
+		"the files are lost, and the ledger is not to be had": {
+			before: []site{dc1()}, after: []site{dc1().with(granted)},
+			edit: func(w *world) { lose(w); w.Ledgers = nil },
+			want: []string{"plant1 → web: ? yes", "plant1 ← plc: ? no"}, unsure: 2,
+		},
+		"the files are lost, and the gateway is left as it is": {
+			before: []site{two()}, after: []site{two().with(granted)},
+			edit: func(w *world) { lose(w); w.Refusals = []Refusal{{Owner: two().name(), Message: "no"}} },
+			want: []string{"plant1 → web: ? ?", "plant1 ← plc: ? ?", "plant2 → web: ? ?"},
+		},
+		"the files are lost, and the gateway is pruned": {
+			before: []site{dc1()}, edit: func(w *world) { lose(w); prune(w) },
+			want:   []string{"plant1 → web: yes – (the gateway goes)", "plant1 ← plc: yes – (the gateway goes)"},
+			closes: 2,
+		},
+		"the files are lost, and a peer is pruned": {
+			before: []site{two()}, after: []site{dc1().with(granted)}, edit: func(w *world) { lose(w); prune(w) },
+			want: []string{
+				"plant1 → web: ? yes", "plant1 ← plc: ? no",
+				"plant2 → web: ? – (the peer goes)", "plant2 ← plc: ? – (the peer goes)",
+			},
+			unsure: 4,
+		},
+		"the files can't be read": {
+			before: []site{two()}, after: []site{two().with(granted)}, edit: func(w *world) { w.Before = nil },
+			want: []string{"plant1 → web: ? yes", "plant1 ← plc: ? no", "plant2 → web: ? yes"}, unsure: 3,
+		},
+		"a gateway that was never built reaches nothing yet": {
+			before: []site{dc1()}, after: []site{dc1()},
+			edit: func(w *world) {
+				lose(w)
+				w.Ledgers[0].Applied = ""
+				for _, k := range []resource.Kind{resource.KindFloatingIP, resource.KindApplied} {
+					delete(w.Observed, dc1().id(k))
+				}
+			},
 			want: []string{"plant1 → web: – yes", "plant1 ← plc: – yes"}, opens: 2,
 		},
 	} {
@@ -97,7 +174,7 @@ func TestAccess(t *testing.T) {
 			p := Make(w.Input)
 			var got []string
 			for _, a := range p.Access {
-				row := fmt.Sprintf("%s %s %s: %s %s", a.Peer, map[bool]string{true: "←", false: "→"}[a.Reverse], a.Exposure, cell(a.Before), cell(a.After))
+				row := fmt.Sprintf("%s %s %s: %s %s", a.Peer, map[bool]string{true: "←", false: "→"}[a.Reverse], a.Exposure, cell(a.Before, a.BeforeUnknown), cell(a.After, a.AfterUnknown))
 				got = append(got, row+hinted(a.Note))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -112,8 +189,8 @@ func TestAccess(t *testing.T) {
 			if lost != test.lost {
 				t.Errorf("consequence %q, want %q", lost, test.lost)
 			}
-			if s := p.Summary(); s.Opens != test.opens || s.Closes != test.closes {
-				t.Errorf("%d open and %d close, want %d and %d", s.Opens, s.Closes, test.opens, test.closes)
+			if s := p.Summary(); s.Opens != test.opens || s.Closes != test.closes || s.Unsure != test.unsure {
+				t.Errorf("%d open, %d close and %d are not known, want %d, %d and %d", s.Opens, s.Closes, s.Unsure, test.opens, test.closes, test.unsure)
 			}
 		})
 	}

@@ -229,6 +229,12 @@ func (p *party) running() bool {
 	return p.deployed || (p.applied != "" || p.served) && p.draining.IsZero()
 }
 
+// unseen tells whether a gateway was applied, and not as it is desired now, while
+// nothing shows what it was rendered to.
+func (p *party) unseen() bool {
+	return !p.deployed && p.applied != "" && p.draining.IsZero() && !p.drift()
+}
+
 // fresh tells whether nothing of it exists yet.
 func (p *party) fresh() bool { return p.found == 0 && p.ledger == nil }
 

@@ -37,7 +37,11 @@ func (d *draft) effect(p *party, c *Change) {
 // objectEffect asks the judge. Whoever rolls the pod interrupts everyone, whom
 // the object need not name.
 func (d *draft) objectEffect(p *party, c *Change) {
-	if c.Before == nil || d.in.Judge == nil {
+	switch {
+	case c.ID.Kind == kindDeployment && p.unseen():
+		c.suffer(everyone(p, ImpactRestart, "what its pod runs with is not known, because its files are not there: it may start again"))
+		return
+	case c.Before == nil || d.in.Judge == nil:
 		return
 	}
 	var after resource.Resource // an object that goes leaves nothing

@@ -140,9 +140,12 @@ type Access struct {
 	Peer     string    `json:"peer"`
 	Exposure string    `json:"exposure"`
 	Reverse  bool      `json:"reverse,omitempty"` // from our side to the peer's
-	Before   *bool     `json:"before"`            // nil: not known, or not there
+	Before   *bool     `json:"before"`            // nil: not there, or not known
 	After    *bool     `json:"after"`
-	Note     string    `json:"note,omitempty"` // how to get back what closes
+
+	BeforeUnknown bool   `json:"beforeUnknown,omitempty"` // the gateway runs, and what it was rendered to can't be read
+	AfterUnknown  bool   `json:"afterUnknown,omitempty"`  // the same, and this plan leaves it as it is
+	Note          string `json:"note,omitempty"`          // how to get back what closes
 }
 
 // Pending are the changes that would be executed: all but the held ones.

@@ -327,7 +327,7 @@ func TestSummary(t *testing.T) {
 				drainingSince(w, noon.Add(-time.Minute))
 				return w
 			}(),
-			want: Summary{Updates: 1, Held: 7, HeldUntil: noon.Add(9 * time.Minute)},
+			want: Summary{Updates: 1, Held: 7, HeldUntil: noon.Add(9 * time.Minute), Closes: 2}, // the files of both were lost, and the second drains from now on
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

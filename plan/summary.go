@@ -22,7 +22,8 @@ type Summary struct {
 
 	Kept int // foreign parts that stay
 
-	Opens, Closes int // cells of the reachability table
+	Opens, Closes int // rows of the reachability table
+	Unsure        int // rows of which it is not known whether they open, close or stay
 
 	Interrupted []PeerRef // whose tunnel is interrupted, sorted
 	Customers   []PeerRef // whose side must change its configuration, sorted
@@ -55,6 +56,10 @@ func (p Plan) Summary() Summary {
 		}
 	}
 	for _, a := range p.Access {
+		if a.BeforeUnknown {
+			s.Unsure += btoi(!a.AfterUnknown)
+			continue
+		}
 		before, after := a.Before != nil && *a.Before, a.After != nil && *a.After
 		s.Opens += btoi(after && !before)
 		s.Closes += btoi(before && !after)

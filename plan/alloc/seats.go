@@ -24,6 +24,10 @@ var (
 	roadDefault = span{192, 254} // the top /26
 )
 
+// Reverse tells whether an octet is one that only reverse exposures get, and not
+// the other exposures.
+func Reverse(octet byte) bool { return int(octet) >= reverse.from }
+
 // seat is one exposure or road warrior and the last octet that it gets.
 type seat struct {
 	kind   string // in words

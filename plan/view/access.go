@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/vpnctl/vpnctl/plan"
@@ -27,6 +28,17 @@ func (t *text) access() {
 	if same > 0 {
 		t.line("  ", t.ink.paint(dim, fmt.Sprintf("%d more as before", same)))
 	}
+	if unsure(rows) {
+		t.line("  ", t.ink.paint(dim, legend))
+	}
+}
+
+// legend explains the question mark, once.
+const legend = "? not known: the files that say what was rendered are not there, or can't be read"
+
+// unsure tells whether a row that changes needs the legend.
+func unsure(rows []plan.Access) bool {
+	return slices.ContainsFunc(rows, func(a plan.Access) bool { return a.BeforeUnknown && changed(a) })
 }
 
 // row is one line of the table; a note that is too long stands below it.
@@ -36,7 +48,7 @@ func (t *text) row(a plan.Access, peers, exposures int) {
 		note, below = "", note
 	}
 	t.line("  ", pad(accessPeer(a), peers), " ", arrow(a), " ", pad(accessExposure(a), exposures), "  ",
-		pad(cell(a.Before), 10), t.ink.paint(accessColor(a), pad(cell(a.After), 10)), note)
+		pad(before(a), 10), t.ink.paint(accessColor(a), pad(after(a), 10)), note)
 	if below != "" {
 		t.line(detailIndent, below)
 	}
@@ -53,7 +65,10 @@ func (t *text) rows() (rows []plan.Access, same int) {
 	return rows, same
 }
 
-func changed(a plan.Access) bool { return cell(a.Before) != cell(a.After) }
+func changed(a plan.Access) bool { return before(a) != after(a) }
+
+func before(a plan.Access) string { return cell(a.Before, a.BeforeUnknown) }
+func after(a plan.Access) string  { return cell(a.After, a.AfterUnknown) }
 
 func accessPeer(a plan.Access) string     { return Plain(PeerName(a.Gateway, a.Peer)) }
 func accessExposure(a plan.Access) string { return Plain(a.Gateway.Name + "/" + a.Exposure) }
@@ -66,8 +81,10 @@ func arrow(a plan.Access) string {
 	return "→"
 }
 
-func cell(b *bool) string {
+func cell(b *bool, unknown bool) string {
 	switch {
+	case unknown:
+		return "?"
 	case b == nil:
 		return "–"
 	case *b:
@@ -77,10 +94,12 @@ func cell(b *bool) string {
 }
 
 func accessColor(a plan.Access) string {
-	switch before, after := open(a.Before), open(a.After); {
-	case after && !before:
+	switch was, is := open(a.Before), open(a.After); {
+	case a.BeforeUnknown:
+		return ""
+	case is && !was:
 		return green
-	case before && !after:
+	case was && !is:
 		return red
 	}
 	return ""

@@ -27,9 +27,7 @@ func (t tally) sentences(refused int) []string {
 	if n := len(t.interrupted); n > 0 {
 		first += fmt.Sprintf(" Interrupts %s (%s).", count(n, "tunnel"), names(t.interrupted, namesInText))
 	}
-	if grants := t.grants(); grants != "" {
-		first += " " + grants + "."
-	}
+	first += t.grants()
 	all := []string{first}
 	if len(t.customers) > 0 {
 		all = append(all, "Customers who must act: "+names(t.customers, namesInText)+".")

@@ -64,6 +64,7 @@ func TestTextAndMarkdown(t *testing.T) {
 		"a blocked gateway says why":             {blocked(), Options{Header: header}},
 		"every gateway's addresses with verbose": {unchanged(2), Options{Verbose: true, Given: standing(unchanged(2))}},
 		"many addresses are counted":             {plan.Plan{Estate: "e", Changes: crowded()}, Options{Header: header}},
+		"what was reached is not known":          {unread(), Options{Header: header}},
 		"an estate's own files have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,6 +79,15 @@ func TestTextAndMarkdown(t *testing.T) {
 			golden(t, filepath.Base(t.Name())+".md", markdown.Bytes())
 		})
 	}
+}
+
+// unread has a gateway whose files were lost.
+func unread() plan.Plan {
+	row := func(peer string, before, after *bool, unknown bool) plan.Access {
+		return plan.Access{Gateway: dc1, Peer: peer, Exposure: "web", Before: before, After: after, BeforeUnknown: unknown, AfterUnknown: unknown && peer == "plant4"}
+	}
+	return plan.Plan{Estate: "e", Owners: []plan.Owner{{Owner: dc1, Protocol: vpn.IPsec, Peers: []string{"plant1"}}}, Changes: indexChange(),
+		Access: []plan.Access{row("plant1", nil, &yes, true), row("plant2", nil, &yes, false), row("plant3", nil, nil, true), row("plant4", nil, nil, true)}}
 }
 
 // blocked has a gateway that waits for a decision, and nothing else.

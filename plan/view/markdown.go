@@ -156,7 +156,7 @@ func (m *markdown) access() {
 	for _, a := range m.p.Access {
 		if changed(a) {
 			lines = append(lines, fmt.Sprintf("| %s | %s %s | %s | %s | %s |", prose(clip(accessPeer(a), cellLimit)), arrow(a),
-				prose(clip(accessExposure(a), cellLimit)), cell(a.Before), strong(a), prose(clip(Plain(a.Note), cellLimit))))
+				prose(clip(accessExposure(a), cellLimit)), before(a), strong(a), prose(clip(Plain(a.Note), cellLimit))))
 		}
 	}
 	if len(lines) == 0 {
@@ -166,14 +166,18 @@ func (m *markdown) access() {
 	m.line("| who | reaches what | before | after | |")
 	m.line("| --- | --- | --- | --- | --- |")
 	m.rows(lines, accessShare, "row")
+	if unsure(m.p.Access) {
+		m.line()
+		m.line(prose(legend))
+	}
 }
 
 // strong marks what closes.
 func strong(a plan.Access) string {
 	if open(a.Before) && !open(a.After) {
-		return "**" + cell(a.After) + "**"
+		return "**" + after(a) + "**"
 	}
-	return cell(a.After)
+	return after(a)
 }
 
 func (m *markdown) notices() {

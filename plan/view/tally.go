@@ -74,17 +74,22 @@ func (t tally) counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// grants writes "1 grant opens, 2 close"; empty where nothing does.
+// grants writes "1 grant opens, 2 close."; empty where nothing does. What may
+// do either is counted apart.
 func (t tally) grants() string {
+	s := ""
 	switch {
 	case t.Opens > 0 && t.Closes > 0:
-		return fmt.Sprintf("%s, %d %s", verb(t.Opens, "open"), t.Closes, conjugate(t.Closes, "close"))
+		s = fmt.Sprintf(" %s, %d %s.", verb(t.Opens, "open"), t.Closes, conjugate(t.Closes, "close"))
 	case t.Opens > 0:
-		return verb(t.Opens, "open")
+		s = " " + verb(t.Opens, "open") + "."
 	case t.Closes > 0:
-		return verb(t.Closes, "close")
+		s = " " + verb(t.Closes, "close") + "."
 	}
-	return ""
+	if t.Unsure > 0 {
+		s += fmt.Sprintf(" Whether %s, %s or %s is not known.", verb(t.Unsure, "open"), conjugate(t.Unsure, "close"), conjugate(t.Unsure, "stay"))
+	}
+	return s
 }
 
 func verb(n int, v string) string { return count(n, "grant") + " " + conjugate(n, v) }
