@@ -116,14 +116,14 @@ func (j *judgement) cutOff(x looseObject, r resource.Resource) {
 
 // lost says what is wrong with an object that another hand took tags from.
 func (x looseObject) lost(torn bool) string {
-	marks, state := "name and description", "lost its tags"
+	marks, what := "name and description", "lost its tags"
 	if x.kind == resource.KindFloatingIP {
 		marks = "description"
 	}
 	if torn {
-		state = "its tags say no more whose it is"
+		what = "its tags say no more whose it is"
 	}
-	s := fmt.Sprintf("%s %s has the %s of the gateway's, but %s", words(x.kind), x.label, marks, state)
+	s := fmt.Sprintf("%s %s has the %s of the gateway's, but %s", words(x.kind), x.label, marks, what)
 	if x.use != "" {
 		s += "; it is in use: " + x.use
 	}
