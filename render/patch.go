@@ -16,13 +16,10 @@ func (r *rendering) patched(objects []resource.Object) ([]resource.Object, error
 	}
 	parsed, err := overlay.Parse(r.in.Estate.Patches)
 	if err != nil {
-		return nil, fmt.Errorf("spec.patches: %w", err)
+		return nil, err
 	}
 	objects, r.used, err = parsed.Apply(objects)
-	if err != nil {
-		return nil, fmt.Errorf("spec.patches: %w", err)
-	}
-	return objects, nil
+	return objects, err
 }
 
 // unused names the patches that were for no object of any gateway.

@@ -90,6 +90,8 @@ func (c check) meant(p decode.Problem) string {
 		return "such as 500m, 2, 64Mi or 1Gi"
 	case strings.HasSuffix(last, "SecretRef") && v.Kind == decode.String && patterns.secretName.MatchString(v.Text):
 		return last + ": {name: " + v.Text + ", key: " + secretKeys[last] + "}?"
+	case last == "patch" && (v.Kind == decode.List || v.Kind == decode.Map):
+		return "a patch is a text: write patch: | and the rest below it, indented"
 	case last == "gatewayRef" && v.Kind == decode.Map && v.Get("name") != nil:
 		return last + ": " + v.Get("name").Text + "?"
 	case portsItem.MatchString(p.Field) && v.Kind == decode.String && dashed.MatchString(v.Text):

@@ -27,7 +27,7 @@ func (ps Patches) Apply(objects []resource.Object) (after []resource.Object, use
 	used = make([]bool, len(ps))
 	for i, p := range ps {
 		if objects, used[i], err = p.apply(objects); err != nil {
-			return nil, used, fmt.Errorf("patch %d: %w", i+1, err)
+			return nil, used, fmt.Errorf("spec.patches[%d]: %w", i, err)
 		}
 	}
 	return objects, used, nil

@@ -56,6 +56,10 @@ func TestPatchesThatApply(t *testing.T) {
 			vpn.Patch{Patch: "- op: add\n  path: /spec/paused\n  value: true\n", Target: json.RawMessage(`{"kind":"Deploy.*"}`)},
 			map[string]string{"Deployment": head + "  paused: true\n  template:\n    spec:\n      containers:\n      - image: a:1\n        name: charon\n      - image: a:1\n        name: status\n"},
 		},
+		"operations on one line": {
+			vpn.Patch{Patch: "[{op: add, path: /spec/paused, value: true}]", Target: json.RawMessage(`{"kind":"Deployment"}`)},
+			map[string]string{"Deployment": head + "  paused: true\n  template:\n    spec:\n      containers:\n      - image: a:1\n        name: charon\n      - image: a:1\n        name: status\n"},
+		},
 		"a target by its labels": {
 			vpn.Patch{Patch: "- op: remove\n  path: /spec/template/spec/containers/1\n", Target: json.RawMessage(`{"kind":"Deployment","labelSelector":"vpn.bnerd.net/gateway=dc1"}`)},
 			map[string]string{"Deployment": head + "  template:\n    spec:\n      containers:\n      - image: a:1\n        name: charon\n"},

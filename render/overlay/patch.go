@@ -39,7 +39,7 @@ func Parse(list []vpn.Patch) (Patches, error) {
 	for i, p := range list {
 		parsed, err := parse(p)
 		if err != nil {
-			return nil, fmt.Errorf("patch %d: %w", i+1, err)
+			return nil, fmt.Errorf("spec.patches[%d]: %w", i, err)
 		}
 		all = append(all, parsed)
 	}
@@ -55,6 +55,9 @@ func parse(p vpn.Patch) (patch, error) {
 		return patch{}, err
 	}
 	out := patch{text: p.Patch, operations: bytes.HasPrefix(data, []byte("["))}
+	if out.operations { // kustomize takes a text that starts with a bracket for JSON
+		out.text = string(data)
+	}
 	if len(p.Target) > 0 {
 		err = json.Unmarshal(p.Target, &out.target)
 	} else {
