@@ -35,7 +35,7 @@ func ledgerCause(a Attribute) cause {
 	case a.Name == attrDraining && a.After == "":
 		return cause{words: "its manifest is back"}
 	case a.Name == attrDraining:
-		return cause{words: noManifest}
+		return cause{words: NoManifest}
 	case a.Name == attrAuthorization && a.After == attrGrants:
 		return cause{"access is by grants from now on", []part{partTunnels, partRuleset}}
 	case strings.HasPrefix(a.Name, attrVirtualIP), strings.HasPrefix(a.Name, attrTunnelIP), a.Name == attrAuthorization:

@@ -81,14 +81,14 @@ func (d *draft) gone(p *party) {
 	p.fate = stay
 	left := ": " + count(p.found, "resource is", "resources are") + " left alone"
 	if p.draining.IsZero() {
-		d.notice(p, noManifest+left, "--prune deletes it")
+		d.notice(p, NoManifest+left, "--prune deletes it")
 		return
 	}
 	end, hint := p.draining.Add(d.hold()), "--prune deletes the rest"
 	if d.in.Estate.Kubernetes.Target == vpn.TargetDirectory && d.in.Now.Before(end) {
 		hint = "pods may still run: run apply --prune again after " + end.UTC().Format(time.RFC3339) + ", or --pods-gone"
 	}
-	d.notice(p, noManifest+", draining "+moment(p.draining)+left, hint)
+	d.notice(p, NoManifest+", draining "+moment(p.draining)+left, hint)
 }
 
 // standing checks a gateway that has a manifest.

@@ -8,10 +8,11 @@ import (
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
-const (
-	noManifest = "no manifest any more"
-	recorded   = "records the state that is reached"
-)
+// NoManifest begins the reason of everything that happens to an owner because its
+// manifest is gone, and the notice of one that is left alone.
+const NoManifest = "no manifest any more"
+
+const recorded = "records the state that is reached"
 
 // explain says of every change of a party why it is planned and what it does.
 func (d *draft) explain(p *party) {
@@ -96,7 +97,7 @@ func deleteReason(p *party, c *Change) string {
 	case p.owner.IsZero():
 		return "nothing is left to list"
 	case p.gateway == nil:
-		return noManifest
+		return NoManifest
 	case second(c.ID) || c.Before.CutOff:
 		return "left over from a change that was cut off"
 	case c.Drift:
@@ -104,7 +105,7 @@ func deleteReason(p *party, c *Change) string {
 	case c.ID.Kind == resource.KindRoute:
 		return "no reverse exposure any more"
 	case c.ID.Kind == kindVPNPeer:
-		return noManifest
+		return NoManifest
 	}
 	return "the manifests ask for it no longer"
 }

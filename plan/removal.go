@@ -110,7 +110,7 @@ func draining(have *resource.Resource, since time.Time) Change {
 	return Change{
 		ID: have.ID, Action: Update, Before: have, After: &after,
 		Attributes: attributes(have, &after),
-		Reason:     noManifest + ": the cloud side outlives the pods",
+		Reason:     NoManifest + ": the cloud side outlives the pods",
 	}
 }
 
@@ -120,9 +120,9 @@ func (d *draft) deletion(p *party, have *resource.Resource, until time.Time) Cha
 		by, pinned := d.pinnedBy(f.Address)
 		switch {
 		case pinned:
-			c.Action, c.Reason = Release, noManifest+"; pinned by "+by.Path()+", so the address stays"
+			c.Action, c.Reason = Release, NoManifest+"; pinned by "+by.Path()+", so the address stays"
 		case f.Pinned:
-			c.Action, c.Reason = Release, noManifest+"; the address is the customer's"
+			c.Action, c.Reason = Release, NoManifest+"; the address is the customer's"
 		}
 		if c.Proof == "" {
 			c.Proof = ledgerProof(p)

@@ -112,7 +112,7 @@ func (b *block) verdict() string {
 	case pending == 0 && held > 0:
 		return "held"
 	case pending == 0 && b.Gone:
-		return "manifest gone, left as it is"
+		return "left as it is"
 	case pending == 0:
 		return "no changes"
 	}
@@ -136,9 +136,18 @@ func (b *block) title(estate string) string {
 	case b.New:
 		s += "  NEW"
 	case b.Gone:
-		s += "  GONE"
+		s += "  GONE (" + plan.NoManifest + ")"
 	}
 	return Plain(s)
+}
+
+// besides is what a reason says besides what stands in the title already.
+func (b *block) besides(reason string) string {
+	rest, said := strings.CutPrefix(reason, plan.NoManifest)
+	if !b.Gone || !said {
+		return reason
+	}
+	return strings.TrimLeft(rest, ",;: ")
 }
 
 // quietLimit is how many unchanged gateways are worth a line of their own.
@@ -215,12 +224,13 @@ func (t *text) body(b *block) {
 	t.given(b)
 	t.lastHeld = ""
 	for _, g := range t.groups(t.worth(b.changes)) {
-		t.group(g, b.New)
+		t.group(g, b)
 	}
 	for _, k := range b.kept {
 		t.entry(signWarning, Plain(k.ID.String()), Plain(keptLine(k)))
 	}
 	for _, n := range b.notices {
+		n.Message = b.besides(n.Message)
 		t.notice("  ", n)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	detailIndent = "      "
 )
 
-func (t *text) group(g group, fresh bool) {
+func (t *text) group(g group, b *block) {
 	c := g[0]
 	sign, what := c.Action.Sign(), Plain(c.ID.String())
 	if len(g) > 1 {
@@ -24,7 +24,7 @@ func (t *text) group(g group, fresh bool) {
 	if c.Held != "" {
 		sign = signHeld
 	}
-	t.entry(sign, what, strings.Join(t.remarks(c, len(g) == 1, fresh), dot))
+	t.entry(sign, what, strings.Join(t.remarks(c, len(g) == 1, b), dot))
 	t.held(c)
 	if effect := effect(c); effect != "" {
 		for _, line := range words(effect, t.o.columns()-len(detailIndent)) {
@@ -64,8 +64,8 @@ func (t *text) held(c plan.Change) {
 
 // remarks are what stands beside a change's ID: what it is, why it happens and,
 // for everything that takes something away, why it is ours. Nobody asks why the
-// parts of a new gateway are made.
-func (t *text) remarks(c plan.Change, alone, fresh bool) []string {
+// parts of a new gateway are made, or those of one that is gone go.
+func (t *text) remarks(c plan.Change, alone bool, b *block) []string {
 	var all []string
 	add := func(s string) {
 		if s != "" {
@@ -81,8 +81,8 @@ func (t *text) remarks(c plan.Change, alone, fresh bool) []string {
 	switch {
 	case c.Drift:
 		add("drift: " + c.Reason)
-	case !fresh || c.Action != plan.Create:
-		add(c.Reason)
+	case !b.New || c.Action != plan.Create:
+		add(b.besides(c.Reason))
 	}
 	if c.Proof != "" {
 		add("ours: " + c.Proof)
