@@ -187,6 +187,7 @@ func (g gardener) server(n Node, cluster *store.Subnet, i int, now time.Time) {
 		Host: fmt.Sprintf("compute-%d", i%3+1), Created: now.UTC()}
 	g.db.Servers.Put(s)
 	p := *g.port(id, "compute:nova", operatorProject, cluster, g.lowest(cluster))
-	p.NovaMade, p.PortSecurity, p.Status, p.VIFType, p.HostID = true, true, "ACTIVE", "ovs", s.Host
+	p.NovaMade, p.PortSecurity = true, true
+	neutron.Plug(&p, s.Host)
 	g.db.Ports.Put(&p)
 }

@@ -63,7 +63,10 @@ var floatingIPs = []behaviour{
 	}},
 	{"the pool is seen by members as external and not theirs", func(s *scene) {
 		pool := s.read(s.operator, "networks", s.pool)
-		s.same("external", any(true), pool["router:external"])
+		s.same("external, default", []any{true, false}, []any{pool["router:external"], pool["is_default"]})
+		if _, told := s.read(s.operator, "networks", s.network)["is_default"]; told {
+			s.Error("is_default is told of a network that is not external")
+		}
 		if pool.text("project_id") == s.operator.project {
 			s.Error("the pool is the operator's own")
 		}

@@ -10,6 +10,7 @@ var ports = []behaviour{
 		if p.text("mac_address") == "" {
 			s.Error("no MAC address")
 		}
+		s.same("DHCP options", any([]any{}), p["extra_dhcp_opts"])
 	}},
 	{"a chosen address is given", func(s *scene) {
 		ip := s.address()
@@ -72,12 +73,16 @@ var ports = []behaviour{
 		a := s.try(s.customer, "ports", object{"network_id": network, "security_groups": []string{s.group().id()}})
 		s.expect(a, 404, "SecurityGroupNotFound")
 	}},
-	{"a member does not see the host of a port, an admin does", func(s *scene) {
+	{"a member sees of a port's binding only the vnic_type, an admin sees all", func(s *scene) {
 		p := s.port(nil)
-		_, member := p["binding:host_id"]
-		_, admin := s.read(s.admin, "ports", p.id())["binding:host_id"]
-		s.same("member, admin", []bool{false, true}, []bool{member, admin})
+		whole := s.read(s.admin, "ports", p.id())
+		for _, field := range []string{"host_id", "vif_type", "vif_details", "profile"} {
+			_, member := p["binding:"+field]
+			_, admin := whole["binding:"+field]
+			s.same(field+": member, admin", []bool{false, true}, []bool{member, admin})
+		}
 		s.same("vnic_type", "normal", p.text("binding:vnic_type"))
+		s.same("details, profile", []object{{}, {}}, []object{whole.object("binding:vif_details"), whole.object("binding:profile")})
 	}},
 	{"a second delete is 404", func(s *scene) {
 		p := s.port(nil)

@@ -15,13 +15,14 @@ type inner struct {
 
 type thing struct {
 	inner
-	Name   string   `json:"name" api:"create,update" max:"3"`
-	Size   int      `json:"size" api:"create"`
-	On     bool     `json:"on" api:"create,update"`
-	Parent *string  `json:"parent" api:"create,update"`
-	Parts  []string `json:"parts" api:"create,update"`
-	Host   string   `json:"host" vis:"admin" api:"update" set:"admin"`
-	Secret string   `json:"secret" vis:"hidden"`
+	Name   string         `json:"name" api:"create,update" max:"3"`
+	Size   int            `json:"size" api:"create"`
+	On     bool           `json:"on" api:"create,update"`
+	Parent *string        `json:"parent" api:"create,update"`
+	Parts  []string       `json:"parts" api:"create,update"`
+	Extras map[string]any `json:"extras"`
+	Host   string         `json:"host" vis:"admin" api:"update" set:"admin"`
+	Secret string         `json:"secret" vis:"hidden"`
 }
 
 func TestAppendShowsWhatALevelSees(t *testing.T) {
@@ -31,7 +32,7 @@ func TestAppendShowsWhatALevelSees(t *testing.T) {
 		only  func(string) bool
 		want  string
 	}{
-		"members see no host": {attr.Member, nil, `{"id":"1","name":"a\"\u003cü\n","size":0,"on":true,"parent":null,"parts":[]}`},
+		"members see no host": {attr.Member, nil, `{"id":"1","name":"a\"\u003cü\n","size":0,"on":true,"parent":null,"parts":[],"extras":{}}`},
 		"admins see it":       {attr.Admin, func(n string) bool { return n == "host" || n == "secret" }, `{"host":"h"}`},
 		"the store sees all":  {attr.Hidden, func(n string) bool { return n == "host" || n == "secret" }, `{"host":"h","secret":"s"}`},
 		"nothing is asked":    {attr.Hidden, func(string) bool { return false }, `{}`},
@@ -46,7 +47,7 @@ func TestAppendShowsWhatALevelSees(t *testing.T) {
 
 func TestAppendReadsBack(t *testing.T) {
 	parent := "p"
-	want := &thing{inner: inner{"1"}, Name: "n", Size: 4, Parent: &parent, Parts: []string{"a", "b"}, Host: "h", Secret: "s"}
+	want := &thing{inner: inner{"1"}, Name: "n", Size: 4, Parent: &parent, Parts: []string{"a", "b"}, Extras: map[string]any{"x": "y"}, Host: "h", Secret: "s"}
 	var got thing
 	if err := json.Unmarshal(attr.Append(nil, want, attr.Hidden, nil), &got); err != nil {
 		t.Fatal(err)

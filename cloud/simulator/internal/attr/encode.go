@@ -42,6 +42,10 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 			return append(dst, "null"...)
 		}
 		return appendValue(dst, v.Elem())
+	case reflect.Map:
+		if v.IsNil() {
+			return append(dst, "{}"...)
+		}
 	case reflect.Slice:
 		if v.IsNil() || v.Len() == 0 {
 			return append(dst, "[]"...)

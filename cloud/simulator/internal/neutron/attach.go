@@ -12,11 +12,20 @@ import (
 func Bind(db *store.DB, p *store.Port, server *store.Server, now time.Time) *store.Port {
 	next := *p
 	next.DeviceID, next.DeviceOwner = server.ID, "compute:nova"
-	next.HostID, next.VIFType, next.Status = server.Host, "ovs", "ACTIVE"
+	Plug(&next, server.Host)
 	next.RevisionNumber += 3 // the device, the binding and the status, each by itself
 	next.UpdatedAt = now.UTC().Format(timeFormat)
 	db.Ports.Put(&next)
 	return &next
+}
+
+// Plug shows a port as the network's driver does once it has a host; without one it stays as it is.
+func Plug(p *store.Port, host string) {
+	if host == "" {
+		return
+	}
+	p.HostID, p.Status = host, "ACTIVE"
+	p.VIFType, p.VIFDetails = "ovs", store.Details{"port_filter": true, "connectivity": "l2"}
 }
 
 // NovaPort makes a port on a network for a server, which goes when it is detached.

@@ -54,7 +54,7 @@ type collection[X any, T interface {
 	match   func(o T, name string, values []string) match // filters of its own
 }
 
-// extra is an attribute that is made from other objects.
+// extra is an attribute that is worked out for each answer; an object without a text doesn't have it.
 type extra[T item] struct {
 	name string
 	text func(c *call, o T) []byte
@@ -112,12 +112,16 @@ func (k *collection[X, T]) encode(c *call, o T, only func(string) bool) []byte {
 	if k.extra == nil || only != nil && !only(k.extra.name) {
 		return text
 	}
+	more := k.extra.text(c, o)
+	if more == nil {
+		return text
+	}
 	text = text[:len(text)-1]
 	if len(text) > 1 {
 		text = append(text, ',')
 	}
 	text = append(text, `"`+k.extra.name+`":`...)
-	return append(append(text, k.extra.text(c, o)...), '}')
+	return append(append(text, more...), '}')
 }
 
 func (k *collection[X, T]) post(c *call) (*wire.Answer, error) {

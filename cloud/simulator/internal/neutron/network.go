@@ -18,6 +18,7 @@ func (s *Service) networks() endpoint {
 		},
 		sees:   seesNetwork,
 		view:   viewNetwork,
+		extra:  &extra[*store.Network]{name: "is_default", text: isDefault},
 		create: createNetwork,
 		update: func(c *call, old, next *store.Network, _ body) error {
 			c.db.Networks.Put(next)
@@ -59,6 +60,14 @@ func viewNetwork(c *call, n *store.Network) *store.Network {
 	}
 	v.Shared = shared(c.db, n, c.who.ProjectID)
 	return &v
+}
+
+// isDefault is told of pools alone; none is the one that is taken where none is named.
+func isDefault(_ *call, n *store.Network) []byte {
+	if !n.External {
+		return nil
+	}
+	return []byte("false")
 }
 
 func createNetwork(c *call, n *store.Network, _ body) error {

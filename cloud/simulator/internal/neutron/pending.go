@@ -81,7 +81,7 @@ func Unbind(db *store.DB, p *store.Port, stamp string) {
 	}
 	next := *p
 	next.DeviceID, next.DeviceOwner, next.Status = "", "", "DOWN"
-	next.HostID, next.VIFType = "", "unbound"
+	next.HostID, next.VIFType, next.VIFDetails = "", "unbound", nil
 	next.RevisionNumber++
 	next.UpdatedAt = stamp
 	db.Ports.Put(&next)

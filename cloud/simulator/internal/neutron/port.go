@@ -75,7 +75,7 @@ func createPort(c *call, p *store.Port, given body) error {
 	if err := checkPort(c, p); err != nil {
 		return err
 	}
-	bind(p)
+	Plug(p, p.HostID)
 	c.db.Ports.Put(p)
 	return nil
 }
@@ -102,17 +102,9 @@ func updatePort(c *call, old, next *store.Port, given body) error {
 	if err := checkPort(c, next); err != nil {
 		return err
 	}
-	bind(next)
+	Plug(next, next.HostID)
 	c.db.Ports.Put(next)
 	return nil
-}
-
-// bind shows the port as bound once it has a host.
-func bind(p *store.Port) {
-	if p.HostID == "" {
-		return
-	}
-	p.VIFType, p.Status = "ovs", "ACTIVE"
 }
 
 // wishes reads fixed_ips; said is false where the body has none, or null.

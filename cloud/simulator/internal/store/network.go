@@ -80,7 +80,6 @@ type Router struct {
 	AvailabilityZones []string `json:"availability_zones"`
 	ZoneHints         []string `json:"availability_zone_hints" api:"create"`
 	FlavorID          *string  `json:"flavor_id"`
-	Distributed       bool     `json:"distributed" vis:"admin"`
 	HA                bool     `json:"ha" vis:"admin"`
 	Tagged
 	Standard
@@ -118,6 +117,9 @@ type Pair struct {
 	MACAddress string `json:"mac_address"`
 }
 
+// Details are values by name; none is an empty object.
+type Details map[string]any
+
 // Port is a Neutron port.
 type Port struct {
 	Owned
@@ -135,6 +137,9 @@ type Port struct {
 	VNICType       string    `json:"binding:vnic_type" api:"create,update"`
 	HostID         string    `json:"binding:host_id" vis:"admin" api:"create,update" set:"admin"`
 	VIFType        string    `json:"binding:vif_type" vis:"admin"`
+	VIFDetails     Details   `json:"binding:vif_details" vis:"admin"`
+	Profile        Details   `json:"binding:profile" vis:"admin" api:"create,update" set:"admin"`
+	DHCPOptions    []string  `json:"extra_dhcp_opts"` // always none
 
 	Chosen   []string `json:"sim:chosen" vis:"hidden"`    // the addresses that the client asked for
 	NovaMade bool     `json:"sim:nova_made" vis:"hidden"` // goes when it is detached
