@@ -45,6 +45,17 @@ func (s *scene) interfacesOf(node int) []string {
 	return list
 }
 
+// act locks or unlocks a node.
+func (s *scene) act(node int, what string) {
+	s.Helper()
+	s.expect(s.do(s.operator, "POST", "compute", "/servers/"+s.nodes[node]+"/action", object{what: nil}), 202, "")
+}
+
+func (s *scene) deviceOf(port object) string {
+	s.Helper()
+	return s.read(s.operator, "ports", port.id()).text("device_id")
+}
+
 func (s *scene) expectNova(a answer, status int, kind string) {
 	s.Helper()
 	s.expect(a, status, "")
@@ -66,10 +77,24 @@ var interfaces = []behaviour{
 		s.expectNova(s.do(s.customer, "GET", "compute", "/servers/"+s.nodes[0], nil), 404, "itemNotFound")
 		s.expectNova(s.do(s.operator, "GET", "compute", "/servers/"+missing, nil), 404, "itemNotFound")
 	}},
+	{"servers are listed with the newest first", func(s *scene) {
+		a := s.do(s.operator, "GET", "compute", "/servers/detail", nil)
+		s.expect(a, 200, "")
+		created := []string{}
+		for _, server := range a.body().list("servers") {
+			created = append(created, server.text("created"))
+		}
+		newest := sorted(slices.Clone(created)...)
+		slices.Reverse(newest)
+		s.same("times of creation", newest, created)
+	}},
 	{"an attached port is the server's and ACTIVE", func(s *scene) {
 		p := s.attached(0)
 		now := s.read(s.operator, "ports", p.id())
 		s.same("device, status", []string{s.nodes[0], "ACTIVE"}, []string{now.text("device_id"), now.text("status")})
+		if len(s.read(s.admin, "ports", p.id()).object("binding:vif_details")) == 0 {
+			s.Error("the binding has no details")
+		}
 		if owner := now.text("device_owner"); owner != "compute:nova" {
 			s.Errorf("device_owner %q", owner)
 		}
@@ -101,6 +126,21 @@ var interfaces = []behaviour{
 	{"a detach of what isn't attached, or isn't there, is 202 too", func(s *scene) {
 		s.expect(s.detach(0, s.port(nil).id()), 202, "")
 		s.expect(s.detach(0, missing), 202, "")
+	}},
+	{"a server that is locked neither takes a port nor lets one go", func(s *scene) {
+		on, off := s.attached(1), s.port(nil)
+		s.act(1, "lock")
+		s.Cleanup(func() { s.act(1, "unlock") })
+		s.expectNova(s.attach(s.operator, 1, off.id()), 409, "conflictingRequest")
+		s.expectNova(s.detach(1, on.id()), 409, "conflictingRequest")
+		s.same("devices", []string{s.nodes[1], ""}, []string{s.deviceOf(on), s.deviceOf(off)})
+	}},
+	{"a port that names a server which isn't there is cleared by its owner", func(s *scene) {
+		p := s.port(object{"device_id": missing, "device_owner": "compute:nova"})
+		a := s.do(s.operator, "DELETE", "compute", "/servers/"+missing+"/os-interface/"+p.id(), nil)
+		s.expectNova(a, 404, "itemNotFound")
+		s.expect(s.update(s.operator, "ports", p.id(), object{"device_id": "", "device_owner": ""}), 200, "")
+		s.same("device", "", s.deviceOf(p))
 	}},
 	{"attaching a port that isn't there, or another project's, is 404", func(s *scene) {
 		s.expectNova(s.attach(s.operator, 0, missing), 404, "itemNotFound")

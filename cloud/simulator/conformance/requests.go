@@ -20,6 +20,9 @@ var requests = []behaviour{
 			if !strings.HasPrefix(a.header.Get("X-Openstack-Request-Id"), "req-") {
 				s.Errorf("%s: request ID %q", service, a.header.Get("X-Openstack-Request-Id"))
 			}
+			if id := a.header.Get("X-Compute-Request-Id"); service == "compute" && id != a.header.Get("X-Openstack-Request-Id") {
+				s.Errorf("X-Compute-Request-Id is %q: %v", id, a.header)
+			}
 			if tag := a.header.Get("ETag"); tag != "" {
 				s.Errorf("%s: ETag %q", service, tag)
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vpnctl/vpnctl/cloud/simulator/internal/neutron"
 	"github.com/vpnctl/vpnctl/cloud/simulator/internal/store"
@@ -47,7 +48,7 @@ func (c *call) servers(detail bool) (*wire.Answer, error) {
 	return wire.JSON(http.StatusOK, out), nil
 }
 
-// find returns the servers that the query asks for, from its marker on.
+// find returns the servers that the query asks for, the newest first, from its marker on.
 func (c *call) find() ([]*store.Server, error) {
 	q := c.req.Query
 	name, err := regexp.Compile(q.Get("name"))
@@ -61,6 +62,9 @@ func (c *call) find() ([]*store.Server, error) {
 			found = append(found, s)
 		}
 	}
+	slices.SortStableFunc(found, func(a, b *store.Server) int {
+		return b.Created.Truncate(time.Second).Compare(a.Created.Truncate(time.Second))
+	})
 	marker := q.Get("marker")
 	if marker == "" {
 		return found, nil

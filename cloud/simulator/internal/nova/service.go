@@ -52,6 +52,7 @@ func (s *Service) Serve(r *wire.Request) *wire.Answer {
 	if err != nil {
 		a = render(err)
 	}
+	a.Header.Set("X-Compute-Request-Id", r.ID)
 	a.Header.Set("OpenStack-API-Version", "compute "+micro)
 	a.Header.Set("X-OpenStack-Nova-API-Version", micro)
 	a.Header.Set("Vary", "OpenStack-API-Version, X-OpenStack-Nova-API-Version")
