@@ -186,6 +186,21 @@ func TestAttachmentFindsItsWay(t *testing.T) {
 	}
 }
 
+// A server that the Estate names and the project doesn't have is told with the field
+// that names it, and is no reason to try again.
+func TestAttachingToNoServerNamesTheField(t *testing.T) {
+	l := newLab(t, simulator.Options{})
+	w := gatewayWish("dc1", "100.64.3.0/24", "11111111-2222-3333-4444-555555555555")
+	_, err := runWith(t.Context(), l.connect("operator"), keep, w)
+	if !errors.Is(err, cloud.ErrUnresolved) || !strings.Contains(err.Error(), "spec.kubernetes.nodes: ") || !strings.Contains(err.Error(), w.server) {
+		t.Errorf("error %v", err)
+	}
+	w.server = l.node("worker-1")
+	if _, err := runWith(t.Context(), l.connect("operator"), keep, w); err != nil {
+		t.Errorf("with a server that is there: %v", err)
+	}
+}
+
 // failing disturbs the first calls of one kind; -1: all of them.
 func failing(times int, which func(*http.Request) bool, f simulator.Fault) func(int, *http.Request) simulator.Fault {
 	return func(_ int, r *http.Request) simulator.Fault {

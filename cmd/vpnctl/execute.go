@@ -132,7 +132,7 @@ func cure(err error) string {
 	case errors.Is(err, cloud.ErrQuota):
 		return "raise the quota, or remove something"
 	case errors.Is(err, cloud.ErrUnresolved):
-		return "correct the name in the manifests"
+		return "correct what the manifests name"
 	case errors.Is(err, cloud.ErrRejected):
 		return "see to what the cloud refuses"
 	}
