@@ -84,19 +84,26 @@ func (v Volume) read(name string) ([]byte, bool, error) {
 	return data, err == nil, err
 }
 
-// write replaces a file whole. The name of the unfinished file is fixed, so that a
-// process killed in the middle leaves one behind at most, until the next write.
 func (v Volume) write(name string, data []byte, mode fs.FileMode) error {
-	temporary := v.path("." + name)
-	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	err := create(temporary, data, mode)
+	return Replace(v.path(name), data, mode)
+}
+
+// Replace puts a file in place whole: a reader sees the old text or the new one. One
+// process may write a file at a time. The name of the unfinished one is fixed, so
+// that a process killed in the middle leaves one behind at most, until the next
+// write.
+func Replace(path string, data []byte, mode fs.FileMode) error {
+	dir, name := filepath.Split(path)
+	temporary := dir + "." + name
+	err := remove(temporary)
 	if err == nil {
-		err = os.Rename(temporary, v.path(name))
+		err = create(temporary, data, mode)
+	}
+	if err == nil {
+		err = os.Rename(temporary, path)
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", name, errors.Join(err, remove(temporary)))
+		return fmt.Errorf("writing %s: %w", path, errors.Join(err, remove(temporary)))
 	}
 	return nil
 }
