@@ -17,7 +17,7 @@ type client struct {
 // known are the events that a client may register for.
 var known = map[string]bool{
 	"list-sa": true, "ike-updown": true, "ike-rekey": true,
-	"child-updown": true, "child-rekey": true, "log": true,
+	"child-updown": true, "child-rekey": true, "log": true, "control-log": true,
 }
 
 func (l *client) serve() {

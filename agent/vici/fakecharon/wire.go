@@ -73,8 +73,10 @@ func (p packet) write(w io.Writer) error {
 	return err
 }
 
-// append writes the elements, sorted by key.
+// append writes the elements sorted by key, sections last: swanctl prints as it
+// reads, and counts on a section's values before its subsections.
 func (m Message) append(b []byte) []byte {
+	var sections []string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		switch v := m[key].(type) {
 		case string:
@@ -86,10 +88,13 @@ func (m Message) append(b []byte) []byte {
 			}
 			b = append(b, listEnd)
 		case Message:
-			b = append(v.append(appendKey(b, sectionStart, key)), sectionEnd)
+			sections = append(sections, key)
 		default:
 			panic(fmt.Sprintf("fakecharon: %s is a %T", key, v))
 		}
+	}
+	for _, key := range sections {
+		b = append(m.section(key).append(appendKey(b, sectionStart, key)), sectionEnd)
 	}
 	return b
 }
