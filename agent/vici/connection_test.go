@@ -149,6 +149,7 @@ func TestLoadKeyRefuses(t *testing.T) {
 	}{
 		"an empty secret":                       {"a", []string{"a"}, ""},
 		"a secret that nobody owns":             {"a", nil, "hunter2"},
+		"a secret with an owner of no name":     {"a", []string{"a", ""}, "hunter2"},
 		"a key without an id":                   {"", []string{"a"}, "hunter2"},
 		"a secret that VICI's lengths can't do": {"a", []string{"a"}, big},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // LoadKey hands charon a pre-shared key, or replaces the one of the same id. The id
@@ -14,8 +15,8 @@ func (s *Session) LoadKey(ctx context.Context, id string, owners []string, secre
 	switch {
 	case id == "":
 		return errors.New("loading a key: no id, and without one it could never be taken back")
-	case len(owners) == 0:
-		return fmt.Errorf("loading key %s: no owner, and without one it would be everybody's", id)
+	case len(owners) == 0 || slices.Contains(owners, ""):
+		return fmt.Errorf("loading key %s: an owner is missing, and nobody's key is everybody's", id)
 	case len(secret) == 0:
 		return fmt.Errorf("loading key %s: it is empty", id)
 	}
