@@ -36,7 +36,7 @@ type Event struct {
 var events = []string{"log", "ike-updown", "child-updown"}
 
 // backlog is how many events may wait while on runs; later ones are lost.
-const backlog = 1 << 14
+const backlog = 1 << 12
 
 // Listen calls on for each event, one at a time, until ctx ends (it returns ctx's
 // error) or charon goes away (ErrGone). It has sessions of its own. Events of

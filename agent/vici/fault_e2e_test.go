@@ -1,0 +1,101 @@
+//go:build e2e
+
+package vici
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestEveryCallToAStoppedCharonEnds: each kind of call, on a session of its own that
+// worked before, on a new session, and on as many new ones as charon's queue holds.
+func TestEveryCallToAStoppedCharonEnds(t *testing.T) {
+	const patience = 300 * time.Millisecond
+	n := newNode(t, "gw")
+	n.start(t)
+	sessions := map[string]*Session{}
+	for name := range calls {
+		sessions[name] = dial(t, n.socket())
+		sessions[name].Limit = patience
+		if _, err := sessions[name].Version(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.signal(t, syscall.SIGSTOP)
+	for name, call := range calls {
+		start := time.Now()
+		if err := call(t.Context(), sessions[name]); !errors.Is(err, ErrGone) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(start); took > patience+2*time.Second {
+			t.Errorf("%s took %s", name, took)
+		}
+	}
+	for i := range 30 {
+		start := time.Now()
+		s, err := Dial(t.Context(), n.socket())
+		if err == nil {
+			s.Limit = patience
+			if _, err = s.Version(t.Context()); !errors.Is(err, ErrGone) {
+				t.Errorf("new session %d: %v", i, err)
+			}
+			s.Close()
+		}
+		if took := time.Since(start); took > limit+2*time.Second {
+			t.Errorf("new session %d took %s", i, took)
+		}
+	}
+	n.signal(t, syscall.SIGCONT)
+	eventually(t, "charon answers again", 20*time.Second, func() bool {
+		s, err := Dial(t.Context(), n.socket())
+		if err != nil {
+			return false
+		}
+		defer s.Close()
+		_, err = s.Version(t.Context())
+		return err == nil
+	})
+}
+
+// TestAKilledCharon: calls and listeners notice at once; the socket that stays behind
+// is no charon; with a new charon everything can be pushed again.
+func TestAKilledCharon(t *testing.T) {
+	gateway, peer := lab(t)
+	s := dial(t, gateway.socket())
+	_, ended := listen(t, t.Context(), gateway.socket())
+	c := tunnel("plant", 1)
+	peer.serves(t, []byte("correct horse"), c)
+	pushed(t, s, []byte("correct horse"), c)
+	initiate(t, s, c)
+	up(t, s, c)
+	gateway.kill(t)
+	for name, call := range calls {
+		if err := call(t.Context(), s); !errors.Is(err, ErrGone) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, ErrGone) {
+			t.Errorf("listening: %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the listener didn't notice")
+	}
+	if late, err := Dial(t.Context(), gateway.socket()); err == nil {
+		late.Close()
+		t.Error("dialled a dead charon")
+	}
+	gateway.start(t)
+	s = dial(t, gateway.socket())
+	names, err := s.Connections(t.Context())
+	keys, err2 := s.Keys(t.Context())
+	if len(names)+len(keys) > 0 || err != nil || err2 != nil {
+		t.Errorf("the new charon has %v, %v, %v, %v", names, keys, err, err2)
+	}
+	pushed(t, s, []byte("correct horse"), c)
+	initiate(t, s, c)
+	up(t, s, c)
+}
