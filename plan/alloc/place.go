@@ -12,11 +12,11 @@ import (
 // Place chooses a node for every gateway. Attached says which server holds a
 // gateway's port now; others counts the ports, per server, of gateways that are
 // not in the list. A gateway stays while its node is Ready, even on a crowded
-// one. Every other gets the node with the fewest gateways, by name among equals,
-// and never one that carries max already. Gateways are placed in the order of
-// their owners, whatever order the list has.
-func Place(gateways []vpn.Owner, nodes []resource.Node, attached map[vpn.Owner]string, others map[string]int, max int) (map[vpn.Owner]resource.Node, []Problem) {
-	p := newPlacement(nodes, others, max)
+// one. Every other gets the node with the fewest gateways, by name among equals;
+// most is how many one may carry. Gateways are placed in the order of their owners,
+// whatever order the list has.
+func Place(gateways []vpn.Owner, nodes []resource.Node, attached map[vpn.Owner]string, others map[string]int, most int) (map[vpn.Owner]resource.Node, []Problem) {
+	p := newPlacement(nodes, others, most)
 	placed := make(map[vpn.Owner]resource.Node, len(gateways))
 	var waiting []vpn.Owner
 	for _, o := range gateways {
@@ -42,15 +42,15 @@ func Place(gateways []vpn.Owner, nodes []resource.Node, attached map[vpn.Owner]s
 }
 
 type placement struct {
-	max      int
+	most     int
 	ready    []resource.Node // sorted by name
 	count    []int           // gateways on each of them
 	byServer map[string]int
 	unfit    []string // why each other node can't be used
 }
 
-func newPlacement(nodes []resource.Node, others map[string]int, max int) *placement {
-	p := &placement{max: max, byServer: map[string]int{}}
+func newPlacement(nodes []resource.Node, others map[string]int, most int) *placement {
+	p := &placement{most: most, byServer: map[string]int{}}
 	sorted := slices.SortedFunc(slices.Values(nodes), func(a, b resource.Node) int { return strings.Compare(a.Name, b.Name) })
 	for _, n := range sorted {
 		_, known := p.byServer[n.ServerID]
@@ -75,7 +75,7 @@ func newPlacement(nodes []resource.Node, others map[string]int, max int) *placem
 func (p *placement) emptiest() (int, bool) {
 	best := -1
 	for i, n := range p.count {
-		if n < p.max && (best < 0 || n < p.count[best]) {
+		if n < p.most && (best < 0 || n < p.count[best]) {
 			best = i
 		}
 	}
@@ -92,7 +92,7 @@ func (p *placement) refusal() string {
 	}
 	var words []string
 	for i, n := range p.ready {
-		words = append(words, fmt.Sprintf("%s: %d of %d gateways", n.Name, p.count[i], p.max))
+		words = append(words, fmt.Sprintf("%s: %d of %d gateways", n.Name, p.count[i], p.most))
 	}
 	words = append(words, p.unfit...)
 	if more := len(words) - seen; more > 0 {
