@@ -146,18 +146,26 @@ func (all *verdicts) add(impact plan.Impact, peer, consequence string) {
 	*all = append(*all, v)
 }
 
-// unreadable is the verdict on a configuration of which one side can't be read: what
-// differs is not known, so every tunnel of the other side is taken to start anew.
-func (all *verdicts) unreadable(what string, peers []string) {
-	*all = append(*all, plan.Verdict{
-		Impact: plan.ImpactReconnect, Interrupts: peers, Consequence: what + ", so that every tunnel is taken to renegotiate",
-	})
+// both reads the two sides of a configuration. One may have been edited by hand, or
+// patched, so that it can't be read: what differs is not known then, and the verdict
+// is that every tunnel of the other side starts anew.
+func both[T any](before, after string, parse func(string) (T, error), peers func(T) []string) (old, now T, unread verdicts) {
+	old, oldErr := parse(before)
+	now, err := parse(after)
+	switch {
+	case oldErr != nil:
+		unread = renegotiate(peers(now), "what is in force now can't be read")
+	case err != nil:
+		unread = renegotiate(peers(old), "what comes can't be read back")
+	}
+	return old, now, unread
 }
 
-const (
-	oldUnread = "what is in force now can't be read"
-	newUnread = "what comes can't be read back"
-)
+func renegotiate(peers []string, why string) verdicts {
+	return verdicts{{
+		Impact: plan.ImpactReconnect, Interrupts: peers, Consequence: why + ", so that every tunnel is taken to renegotiate",
+	}}
+}
 
 // sum is the worst impact, with all the people and everything that is said.
 func (all verdicts) sum() plan.Verdict {

@@ -8,20 +8,13 @@ import (
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
-// judgeConnections compares two swanctl.conf. One may have been edited by hand, or
-// patched, so that it can't be read.
+// judgeConnections compares two swanctl.conf.
 func judgeConnections(before, after string) plan.Verdict {
-	old, oldErr := swanctl.Parse(before)
-	now, err := swanctl.Parse(after)
-	var all verdicts
-	switch {
-	case oldErr != nil:
-		all.unreadable(oldUnread, connections(now))
-		return all.sum()
-	case err != nil:
-		all.unreadable(newUnread, connections(old))
-		return all.sum()
+	old, now, unread := both(before, after, swanctl.Parse, connections)
+	if unread != nil {
+		return unread.sum()
 	}
+	var all verdicts
 	for _, c := range now.Connections {
 		was, there := old.Connection(c.Name)
 		if !there {

@@ -8,20 +8,13 @@ import (
 	"github.com/vpnctl/vpnctl/render/wgconf"
 )
 
-// judgeInterface compares two WireGuard files. One may have been edited by hand, or
-// patched, so that it can't be read.
+// judgeInterface compares two WireGuard files.
 func judgeInterface(before, after string) plan.Verdict {
-	old, oldErr := wgconf.Parse(before)
-	now, err := wgconf.Parse(after)
-	var all verdicts
-	switch {
-	case oldErr != nil:
-		all.unreadable(oldUnread, sessions(now))
-		return all.sum()
-	case err != nil:
-		all.unreadable(newUnread, sessions(old))
-		return all.sum()
+	old, now, unread := both(before, after, wgconf.Parse, sessions)
+	if unread != nil {
+		return unread.sum()
 	}
+	var all verdicts
 	for _, p := range now.Peers {
 		was, there := old.Peer(p.Name)
 		switch {
