@@ -19,6 +19,7 @@ func (d *draft) finish() {
 	}
 	wait(done)
 	d.access()
+	d.sources()
 	d.plan.Changes = make([]Change, len(done))
 	for i, c := range done {
 		d.plan.Changes[i] = *c

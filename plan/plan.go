@@ -21,6 +21,7 @@ type Plan struct {
 	Notices  []Notice  `json:"notices,omitempty"`  // worth knowing, no change
 	Refusals []Refusal `json:"refusals,omitempty"` // what must not be done: plan and apply fail
 	Access   []Access  `json:"access,omitempty"`   // every peer × exposure whose reachability is known
+	Sources  []Source  `json:"sources,omitempty"`  // ranges on our side that gain or lose reverse exposures
 
 	Options Options     `json:"options"`
 	Survey  *Survey     `json:"survey,omitempty"` // what of it the plan depends on; nil: nothing

@@ -25,6 +25,8 @@ type Summary struct {
 	Opens, Closes int // rows of the reachability table
 	Unsure        int // rows of which it is not known whether they open, close or stay
 
+	SourcesOpen, SourcesClose int // ranges on our side that gain or lose reverse exposures
+
 	Interrupted []PeerRef // whose tunnel is interrupted, sorted
 	Customers   []PeerRef // whose side must change its configuration, sorted
 	Worst       Impact
@@ -63,6 +65,10 @@ func (p Plan) Summary() Summary {
 		before, after := a.Before != nil && *a.Before, a.After != nil && *a.After
 		s.Opens += btoi(after && !before)
 		s.Closes += btoi(before && !after)
+	}
+	for _, x := range p.Sources {
+		s.SourcesOpen += btoi(x.After)
+		s.SourcesClose += btoi(x.Before)
 	}
 	s.Interrupted, s.Customers = distinct(s.Interrupted), distinct(s.Customers)
 	return s

@@ -8,56 +8,23 @@ import (
 	"github.com/vpnctl/vpnctl/plan"
 )
 
-// access writes the reachability table: who reaches what, before and after.
-// Rows that stay as they are are only counted, unless all was asked for.
-func (t *text) access() {
-	rows, same := t.rows()
-	if len(rows) == 0 {
-		return
-	}
-	peers, exposures := 20, 14
-	for _, a := range rows {
-		peers = max(peers, utf8.RuneCountInString(accessPeer(a)))
-		exposures = max(exposures, utf8.RuneCountInString(accessExposure(a)))
-	}
-	t.line()
-	t.line(t.ink.paint(bold, pad("Who reaches what", peers+exposures+7)+"before    after"))
-	for _, a := range rows {
-		t.row(a, peers, exposures)
-	}
-	if same > 0 {
-		t.line("  ", t.ink.paint(dim, fmt.Sprintf("%d more as before", same)))
-	}
-	if unsure(rows) {
-		t.line("  ", t.ink.paint(dim, legend))
-	}
+// row is one line of the reachability table, its texts harmless.
+type row struct {
+	who, arrow, what string // the arrow points from who opens the connection to who answers it
+	before, after    string
+	note             string
+	opens, closes    bool // neither: it stays, or nobody knows
 }
 
-// legend explains the question mark, once.
-const legend = "? not known: the files that say what was rendered are not there, or can't be read"
-
-// unsure tells whether a row that changes needs the legend.
-func unsure(rows []plan.Access) bool {
-	return slices.ContainsFunc(rows, func(a plan.Access) bool { return a.BeforeUnknown && changed(a) })
-}
-
-// row is one line of the table; a note that is too long stands below it.
-func (t *text) row(a plan.Access, peers, exposures int) {
-	note, below := Plain(a.Note), ""
-	if 2+peers+3+exposures+2+10+10+length(note) > t.o.columns() {
-		note, below = "", note
+// table are the rows that change, or with all of them every one: ranges on our
+// side, then peers. Same counts the rows that are left out.
+func table(p plan.Plan, all bool) (rows []row, same int) {
+	for _, s := range p.Sources {
+		rows = append(rows, sourceRow(s))
 	}
-	t.line("  ", pad(accessPeer(a), peers), " ", arrow(a), " ", pad(accessExposure(a), exposures), "  ",
-		pad(before(a), 10), t.ink.paint(accessColor(a), pad(after(a), 10)), note)
-	if below != "" {
-		t.line(detailIndent, below)
-	}
-}
-
-func (t *text) rows() (rows []plan.Access, same int) {
-	for _, a := range t.p.Access {
-		if t.o.Verbose || changed(a) {
-			rows = append(rows, a)
+	for _, a := range p.Access {
+		if r := accessRow(a); all || r.before != r.after {
+			rows = append(rows, r)
 		} else {
 			same++
 		}
@@ -65,20 +32,16 @@ func (t *text) rows() (rows []plan.Access, same int) {
 	return rows, same
 }
 
-func changed(a plan.Access) bool { return before(a) != after(a) }
-
-func before(a plan.Access) string { return cell(a.Before, a.BeforeUnknown) }
-func after(a plan.Access) string  { return cell(a.After, a.AfterUnknown) }
-
-func accessPeer(a plan.Access) string     { return Plain(PeerName(a.Gateway, a.Peer)) }
-func accessExposure(a plan.Access) string { return Plain(a.Gateway.Name + "/" + a.Exposure) }
-
-// arrow points from who opens the connection to who answers it.
-func arrow(a plan.Access) string {
+func accessRow(a plan.Access) row {
+	r := row{who: Plain(PeerName(a.Gateway, a.Peer)), arrow: "→", what: Plain(a.Gateway.Name + "/" + a.Exposure),
+		before: cell(a.Before, a.BeforeUnknown), after: cell(a.After, a.AfterUnknown), note: Plain(a.Note)}
 	if a.Reverse {
-		return "←"
+		r.arrow = "←"
 	}
-	return "→"
+	if was, is := open(a.Before), open(a.After); !a.BeforeUnknown {
+		r.opens, r.closes = is && !was, was && !is
+	}
+	return r
 }
 
 func cell(b *bool, unknown bool) string {
@@ -93,13 +56,57 @@ func cell(b *bool, unknown bool) string {
 	return "no"
 }
 
-func accessColor(a plan.Access) string {
-	switch was, is := open(a.Before), open(a.After); {
-	case a.BeforeUnknown:
-		return ""
-	case is && !was:
+// legend explains the question mark, once.
+const legend = "? not known: the files that say what was rendered are not there, or can't be read"
+
+// unsure tells whether the rows need the legend.
+func unsure(rows []row) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.before == cell(nil, true) })
+}
+
+// access writes the reachability table: who reaches what, before and after.
+// Rows that stay as they are are only counted, unless all was asked for.
+func (t *text) access() {
+	rows, same := table(t.p, t.o.Verbose)
+	if len(rows) == 0 {
+		return
+	}
+	who, what := 20, 14
+	for _, r := range rows {
+		who = max(who, utf8.RuneCountInString(r.who))
+		what = max(what, utf8.RuneCountInString(r.what))
+	}
+	t.line()
+	t.line(t.ink.paint(bold, pad("Who reaches what", who+what+7)+"before    after"))
+	for _, r := range rows {
+		t.row(r, who, what)
+	}
+	if same > 0 {
+		t.line("  ", t.ink.paint(dim, fmt.Sprintf("%d more as before", same)))
+	}
+	if unsure(rows) {
+		t.line("  ", t.ink.paint(dim, legend))
+	}
+}
+
+// row writes one line; a note that is too long stands below it.
+func (t *text) row(r row, who, what int) {
+	note, below := r.note, ""
+	if 2+who+3+what+2+10+10+length(note) > t.o.columns() {
+		note, below = "", note
+	}
+	t.line("  ", pad(r.who, who), " ", r.arrow, " ", pad(r.what, what), "  ",
+		pad(r.before, 10), t.ink.paint(r.color(), pad(r.after, 10)), note)
+	if below != "" {
+		t.line(detailIndent, below)
+	}
+}
+
+func (r row) color() string {
+	switch {
+	case r.opens:
 		return green
-	case was && !is:
+	case r.closes:
 		return red
 	}
 	return ""

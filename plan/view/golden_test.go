@@ -64,6 +64,7 @@ func TestTextAndMarkdown(t *testing.T) {
 		"a blocked gateway says why":             {blocked(), Options{Header: header}},
 		"every gateway's addresses with verbose": {unchanged(2), Options{Verbose: true, Given: standing(unchanged(2))}},
 		"many addresses are counted":             {plan.Plan{Estate: "e", Changes: crowded()}, Options{Header: header}},
+		"ranges on our side have rows":           {sources(), Options{Header: header}},
 		"what was reached is not known":          {unread(), Options{Header: header}},
 		"an estate's own files have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
 	} {
@@ -79,6 +80,19 @@ func TestTextAndMarkdown(t *testing.T) {
 			golden(t, filepath.Base(t.Name())+".md", markdown.Bytes())
 		})
 	}
+}
+
+// sources has one range come for many gateways, and others go.
+func sources() plan.Plan {
+	many := plan.Source{Source: netip.MustParsePrefix("10.1.0.0/16"), After: true, Note: "10.1.2.0/24 could before"}
+	for _, o := range unchanged(200).Owners {
+		many.Reaches = append(many.Reaches, plan.Reach{Gateway: o.Owner, Exposures: []string{"mes", "plc"}})
+	}
+	few := func(source string, exposures ...string) plan.Source {
+		return plan.Source{Source: netip.MustParsePrefix(source), Before: true, Reaches: []plan.Reach{{Gateway: dc1, Exposures: exposures}}}
+	}
+	return plan.Plan{Estate: "e", Owners: []plan.Owner{{Owner: dc1, Protocol: vpn.IPsec, Peers: []string{"plant1"}}}, Changes: indexChange(),
+		Sources: []plan.Source{many, few("10.2.0.0/16", "plc"), few("10.3.0.0/16", "mes", "plc"), few("0.0.0.0/0", "a", "b", "c")}}
 }
 
 // unread has a gateway whose files were lost.

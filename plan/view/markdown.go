@@ -152,32 +152,27 @@ func actions(b *block) string {
 }
 
 func (m *markdown) access() {
-	var lines []string
-	for _, a := range m.p.Access {
-		if changed(a) {
-			lines = append(lines, fmt.Sprintf("| %s | %s %s | %s | %s | %s |", prose(clip(accessPeer(a), cellLimit)), arrow(a),
-				prose(clip(accessExposure(a), cellLimit)), before(a), strong(a), prose(clip(Plain(a.Note), cellLimit))))
-		}
-	}
-	if len(lines) == 0 {
+	rows, _ := table(m.p, false)
+	if len(rows) == 0 {
 		return
+	}
+	var lines []string
+	for _, r := range rows {
+		after := r.after
+		if r.closes {
+			after = "**" + after + "**"
+		}
+		lines = append(lines, fmt.Sprintf("| %s | %s %s | %s | %s | %s |", prose(clip(r.who, cellLimit)), r.arrow,
+			prose(clip(r.what, cellLimit)), r.before, after, prose(clip(r.note, cellLimit))))
 	}
 	m.line()
 	m.line("| who | reaches what | before | after | |")
 	m.line("| --- | --- | --- | --- | --- |")
 	m.rows(lines, accessShare, "row")
-	if unsure(m.p.Access) {
+	if unsure(rows) {
 		m.line()
 		m.line(prose(legend))
 	}
-}
-
-// strong marks what closes.
-func strong(a plan.Access) string {
-	if open(a.Before) && !open(a.After) {
-		return "**" + after(a) + "**"
-	}
-	return after(a)
 }
 
 func (m *markdown) notices() {

@@ -74,25 +74,29 @@ func (t tally) counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// grants writes "1 grant opens, 2 close."; empty where nothing does. What may
-// do either is counted apart.
+// grants writes "1 grant opens, 2 close." and the same of ranges on our side;
+// empty where nothing does. What may do either is counted apart.
 func (t tally) grants() string {
-	s := ""
-	switch {
-	case t.Opens > 0 && t.Closes > 0:
-		s = fmt.Sprintf(" %s, %d %s.", verb(t.Opens, "open"), t.Closes, conjugate(t.Closes, "close"))
-	case t.Opens > 0:
-		s = " " + verb(t.Opens, "open") + "."
-	case t.Closes > 0:
-		s = " " + verb(t.Closes, "close") + "."
-	}
+	s := moves("grant", t.Opens, t.Closes) + moves("internal source", t.SourcesOpen, t.SourcesClose)
 	if t.Unsure > 0 {
-		s += fmt.Sprintf(" Whether %s, %s or %s is not known.", verb(t.Unsure, "open"), conjugate(t.Unsure, "close"), conjugate(t.Unsure, "stay"))
+		s += fmt.Sprintf(" Whether %s %s, %s or %s is not known.", count(t.Unsure, "grant"),
+			conjugate(t.Unsure, "open"), conjugate(t.Unsure, "close"), conjugate(t.Unsure, "stay"))
 	}
 	return s
 }
 
-func verb(n int, v string) string { return count(n, "grant") + " " + conjugate(n, v) }
+// moves is a sentence about what opens and what closes.
+func moves(noun string, opens, closes int) string {
+	switch {
+	case opens > 0 && closes > 0:
+		return fmt.Sprintf(" %s %s, %d %s.", count(opens, noun), conjugate(opens, "open"), closes, conjugate(closes, "close"))
+	case opens > 0:
+		return fmt.Sprintf(" %s %s.", count(opens, noun), conjugate(opens, "open"))
+	case closes > 0:
+		return fmt.Sprintf(" %s %s.", count(closes, noun), conjugate(closes, "close"))
+	}
+	return ""
+}
 
 func conjugate(n int, v string) string {
 	if n == 1 {
