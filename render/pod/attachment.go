@@ -57,7 +57,7 @@ func (s Spec) attachment() (attachment, error) {
 // hostAddress is the port's address without its subnet: the agent adds the connected
 // route to the port's own table, where it takes nothing from the pod's main one.
 func (s Spec) hostAddress() string {
-	if !known(s.Port.Address) {
+	if s.Port.Address == resource.Unknown {
 		return resource.Unknown
 	}
 	return s.Port.Address + "/32"

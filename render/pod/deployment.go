@@ -3,6 +3,7 @@ package pod
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
@@ -33,9 +34,7 @@ func (s Spec) deployment(a attachment) (Object, error) {
 	}
 	one, history, deadline := int32(1), int32(3), int32(600)
 	labels := s.selector()
-	for k, v := range s.Labels {
-		labels[k] = v
-	}
+	maps.Copy(labels, s.Labels)
 	return Object{appsv1.SchemeGroupVersion.String(), "Deployment", s.name(), appsv1.Deployment{
 		ObjectMeta: s.meta(s.name()),
 		Spec: appsv1.DeploymentSpec{

@@ -1,9 +1,6 @@
 package pod
 
-import (
-	"github.com/vpnctl/vpnctl/plan/resource"
-	"github.com/vpnctl/vpnctl/plan/vpn"
-)
+import "github.com/vpnctl/vpnctl/plan/vpn"
 
 // Spec is what the objects of one gateway follow from.
 type Spec struct {
@@ -86,13 +83,4 @@ func (s Spec) name() string { return s.Gateway.Owner.Name }
 // userspace tells whether charon carries ESP itself, on a TUN device.
 func (s Spec) userspace() bool {
 	return s.Gateway.Protocol == vpn.IPsec && s.Estate.Pod.IPsecDataplane == vpn.DataplaneUserspace
-}
-
-func known(texts ...string) bool {
-	for _, t := range texts {
-		if t == resource.Unknown {
-			return false
-		}
-	}
-	return true
 }
