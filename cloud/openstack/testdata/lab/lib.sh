@@ -39,7 +39,7 @@ start() { # start NAME COMMAND...: in a session of its own, unless it runs alrea
 stop() { # stop NAME: asks, waits ten seconds, then ends what is left of its session
     local pid i
     if pid=$(pid_of "$1"); then
-        kill -TERM "$pid"
+        kill -TERM "$pid" 2>/dev/null || true
         for ((i = 0; i < 100; i++)); do running "$1" || break; sleep 0.1; done
         kill -KILL -- "-$pid" 2>/dev/null || true
     fi
@@ -60,4 +60,19 @@ await() { # await NAME SECONDS COMMAND...: until the command succeeds
 }
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# vacant NAME PORT...: the ports are this service's already, or nobody's. What
+# another program answers there would be taken for the service.
+vacant() {
+    local name=$1 port
+    shift
+    running "$name" && return
+    for port; do
+        if listens "$port"; then
+            echo "port $port is in use, which $name wants: choose other ports with VPNCTL_LAB_PORT_BASE" >&2
+            return 1
+        fi
+    done
+}
+
 answers() { curl -s -o /dev/null --noproxy '*' --max-time 30 "http://127.0.0.1:$1/"; }
