@@ -64,7 +64,7 @@ migrate_nova() {
 
 kept() { # the file in which a lab made of just these parts is kept
     local key
-    key=$({ versions; cat seed.py api.py *.sh etc/*; echo "$PORT_BASE"; } | sha256sum | cut -c 1-16)
+    key=$({ versions; cat up seed.py api.py *.sh etc/* plugin/*.py; echo "$PORT_BASE"; } | sha256sum | cut -c 1-16)
     echo "${XDG_CACHE_HOME:-${HOME:-$LAB}/.cache}/vpnctl/lab-$key.tar.gz"
 }
 
