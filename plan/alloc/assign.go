@@ -28,7 +28,8 @@ type Input struct {
 	// other hands, the transit subnet.
 	Claims []Claim
 	// Released are owners without a manifest whose release is part of the same
-	// plan. Their ranges are never chosen, but a pin may name them.
+	// plan. Their ranges are never chosen, but a pin may name them. Who pins one gets
+	// its addresses too, by the names of exposures and road warriors.
 	Released []vpn.Owner
 	// Unknown are why it is not known which ranges are taken, such as a ledger that
 	// can't be read: each a clause with its owner's name. Then no range is chosen.
@@ -41,7 +42,7 @@ type Input struct {
 
 // Assign gives every gateway of the estate the ledger that should be written.
 // What a ledger holds already stays, pins are honoured or refused, and the rest
-// is the lowest that is free. Gateways with a problem have no ledger in the
+// is the lowest that is free, but an address that another name had comes last. Gateways with a problem have no ledger in the
 // result. Both results depend on the contents of the input alone, not on its
 // order.
 func Assign(in Input) (map[vpn.Owner]Ledger, []Problem) {
@@ -147,7 +148,7 @@ func (a *assignment) assign(g *vpn.Gateway) {
 	if problem != nil {
 		found = append(found, *problem)
 	} else {
-		found = append(found, now.seat(g, was)...)
+		found = append(found, now.seat(g, was, a.predecessor(g, was, cidr))...)
 	}
 	floating, problem := a.floatingIP(g, was)
 	now.FloatingIP = floating

@@ -32,7 +32,7 @@ func Place(gateways []vpn.Owner, nodes []resource.Node, attached map[vpn.Owner]s
 	for _, o := range waiting {
 		i, ok := p.emptiest()
 		if !ok {
-			problems = append(problems, Problem{Owner: o, Message: p.refusal()})
+			problems = append(problems, Problem{Owner: o, Message: p.refusal(), Hint: p.hint()})
 			continue
 		}
 		placed[o] = p.ready[i]
@@ -100,4 +100,12 @@ func (p *placement) refusal() string {
 	}
 	return fmt.Sprintf("no node can take the gateway: %d of %d nodes are usable and full: %s",
 		len(p.ready), len(p.ready)+len(p.unfit), strings.Join(words, "; "))
+}
+
+// hint says what helps against a refusal.
+func (p *placement) hint() string {
+	if len(p.ready) > 0 {
+		return "add a node, or raise spec.gatewayPod.maxGatewaysPerNode"
+	}
+	return "add a node that can carry gateways"
 }

@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"fmt"
+	"iter"
 	"net/netip"
 	"slices"
 	"strings"
@@ -9,31 +10,13 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// span is a range of last octets, both ends included.
-type span struct{ from, to int }
-
-func (s span) contains(octet int) bool { return s.from <= octet && octet <= s.to }
-func (s span) String() string          { return fmt.Sprintf(".%d–.%d", s.from, s.to) }
-
-// The ranges of a service CIDR. Nothing is placed outside usable: .1 is the
-// gateway's own, .0 and .255 are the network's.
-var (
-	usable      = span{2, 254}
-	exposures   = span{10, 199}
-	reverse     = span{200, 254}
-	roadDefault = span{192, 254} // the top /26
-)
-
-// Reverse tells whether an octet is one that only reverse exposures get, and not
-// the other exposures.
-func Reverse(octet byte) bool { return int(octet) >= reverse.from }
-
 // seat is one exposure or road warrior and the last octet that it gets.
 type seat struct {
 	kind   string // in words
 	name   string
 	pin    netip.Addr
 	held   int  // octet in the ledger; 0: none
+	wish   int  // octet that a predecessor of the service CIDR gave to the name; 0: none
 	within span // where it may be
 	road   bool
 	octet  int
@@ -45,16 +28,20 @@ func (s *seat) String() string { return s.kind + " " + s.name }
 type table struct {
 	cidr     netip.Prefix
 	taken    [256]*seat
+	known    [256]bool // somebody may still call there: it was given out before
 	problems []Problem
 }
 
 // seat places every exposure and road warrior of the gateway: pinned ones first,
-// then those that the ledger holds, then new virtual IPs, then new road warriors.
-func (l *Ledger) seat(g *vpn.Gateway, was Ledger) []Problem {
+// then those that the ledger holds, then those that a predecessor gave to the name,
+// then new virtual IPs, then new road warriors.
+func (l *Ledger) seat(g *vpn.Gateway, was, predecessor Ledger) []Problem {
 	t := &table{cidr: l.ServiceCIDR}
-	seats := t.seats(g, was)
+	seats := t.seats(g, was, predecessor)
+	t.remember(was, predecessor)
 	t.pinned(seats)
 	t.held(seats)
+	t.follow(seats)
 	t.free(seats)
 	for _, s := range seats {
 		switch {
@@ -78,13 +65,13 @@ func put(m map[string]byte, s *seat) map[string]byte {
 
 // seats lists what needs a place: virtual IPs by name, then road warriors by
 // name.
-func (t *table) seats(g *vpn.Gateway, was Ledger) []*seat {
+func (t *table) seats(g *vpn.Gateway, was, predecessor Ledger) []*seat {
 	seats := make([]*seat, 0, len(g.Exposures)+len(g.ReverseExposures))
 	for _, x := range g.Exposures {
-		seats = append(seats, &seat{kind: "exposure", name: x.Name, pin: x.VirtualIP, held: int(was.VirtualIPs[x.Name]), within: exposures})
+		seats = append(seats, &seat{kind: "exposure", name: x.Name, pin: x.VirtualIP, held: int(was.VirtualIPs[x.Name]), wish: int(predecessor.VirtualIPs[x.Name]), within: exposures})
 	}
 	for _, x := range g.ReverseExposures {
-		seats = append(seats, &seat{kind: "reverse exposure", name: x.Name, pin: x.VirtualIP, held: int(was.VirtualIPs[x.Name]), within: reverse})
+		seats = append(seats, &seat{kind: "reverse exposure", name: x.Name, pin: x.VirtualIP, held: int(was.VirtualIPs[x.Name]), wish: int(predecessor.VirtualIPs[x.Name]), within: reverse})
 	}
 	sortSeats(seats)
 	t.names(seats)
@@ -98,7 +85,8 @@ func (t *table) seats(g *vpn.Gateway, was Ledger) []*seat {
 	var road []*seat
 	for _, p := range g.Peers {
 		if p.RoadWarrior {
-			road = append(road, &seat{kind: "road warrior", name: p.Name, pin: p.TunnelIP, held: int(was.Addresses[p.Name]), within: within, road: true})
+			road = append(road, &seat{kind: "road warrior", name: p.Name, pin: p.TunnelIP, held: int(was.Addresses[p.Name]),
+				wish: int(predecessor.Addresses[p.Name]), within: within, road: true})
 		}
 	}
 	sortSeats(road)
@@ -190,7 +178,7 @@ func (t *table) held(seats []*seat) {
 }
 
 // free gives the rest what is left: exposures the lowest octet of their range,
-// road warriors .199 and down, then .254 and down.
+// road warriors .199 and down, then .254 and down. What was another's comes last.
 func (t *table) free(seats []*seat) {
 	full := map[string][]*seat{}
 	for _, s := range seats {
@@ -210,24 +198,33 @@ func (t *table) free(seats []*seat) {
 	}
 }
 
+// search finds a place for a seat, and one that was given to another name before
+// only where no other is left.
 func (t *table) search(s *seat) (int, bool) {
-	if !s.road {
-		for octet := s.within.from; octet <= s.within.to; octet++ {
-			if t.taken[octet] == nil {
-				return octet, true
-			}
-		}
-		return 0, false
-	}
-	// Two legs, so that reverse exposures are met last.
-	for _, leg := range []span{{s.within.from, min(s.within.to, exposures.to)}, {max(s.within.from, reverse.from), s.within.to}} {
-		for octet := leg.to; octet >= leg.from; octet-- {
-			if t.taken[octet] == nil {
-				return octet, true
-			}
+	former := 0
+	for octet := range s.order() {
+		switch {
+		case t.taken[octet] != nil:
+		case !t.known[octet]:
+			return octet, true
+		case former == 0:
+			former = octet
 		}
 	}
-	return 0, false
+	return former, former != 0
+}
+
+// order is in which order a seat would have the octets of its range.
+func (s *seat) order() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !s.road {
+			s.within.up(yield)
+			return
+		}
+		// Two legs, so that reverse exposures are met last.
+		_ = span{s.within.from, min(s.within.to, exposures.to)}.down(yield) &&
+			span{max(s.within.from, reverse.from), s.within.to}.down(yield)
+	}
 }
 
 // exhausted names the range, its figures, and who sits in it.

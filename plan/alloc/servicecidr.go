@@ -2,6 +2,7 @@ package alloc
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -80,11 +81,11 @@ func (a *assignment) refusePin(g *vpn.Gateway, pin netip.Prefix) *Problem {
 		return refuse("a service CIDR is an IPv4 /24", "")
 	}
 	if claim, ok := a.claims.on(pin); ok {
-		return refuse(fmt.Sprintf("overlaps %s: %s", claim.Prefix, claim.By), "")
+		return refuse(fmt.Sprintf("overlaps %s: %s", claim.Prefix, claim.By), otherPin)
 	}
 	for _, other := range a.pins[pin] {
 		if other != g.Owner {
-			return refuse(fmt.Sprintf("%s pins it too", other), "")
+			return refuse(fmt.Sprintf("%s pins it too", other), "pin another one in either of them, or leave it out to have one allocated")
 		}
 	}
 	holder, ok := a.holders[pin]
@@ -96,6 +97,8 @@ func (a *assignment) refusePin(g *vpn.Gateway, pin netip.Prefix) *Problem {
 	}
 	return refuse(fmt.Sprintf("%s %s, whose manifest is gone", holder.Owner, holds(holder, pin)), "--prune releases it first")
 }
+
+const otherPin = "pin another one, or leave it out to have one allocated"
 
 func holds(l Ledger, p netip.Prefix) string {
 	if l.ServiceCIDR == p {
@@ -116,14 +119,16 @@ func (a *assignment) exhausted() *Problem {
 	if a.pool.size == 0 {
 		return &Problem{Message: fmt.Sprintf("serviceCIDRPool %s holds no IPv4 /24", name)}
 	}
-	held := 0
+	held := map[netip.Prefix]bool{}
 	for cidr := range a.holders {
-		if cidr.Overlaps(a.pool.prefix) {
-			held++
-		}
+		held[cidr] = true
 	}
+	for _, l := range a.assigned { // in this plan
+		held[l.ServiceCIDR] = true
+	}
+	maps.DeleteFunc(held, func(p netip.Prefix, _ bool) bool { return !p.Overlaps(a.pool.prefix) })
 	p := &Problem{
-		Message: fmt.Sprintf("service CIDRs %s: %d of %d taken, %d of them by this estate's gateways", name, a.pool.size, a.pool.size, held),
+		Message: fmt.Sprintf("service CIDRs %s: %d of %d taken, %d of them by this estate's gateways", name, a.pool.size, a.pool.size, len(held)),
 		Hint:    "widen serviceCIDRPool, or pin a serviceCIDR outside it",
 	}
 	if claim, ok := a.claims.on(netip.PrefixFrom(a.pool.prefix.Addr(), blockBits)); ok && claim.Prefix.Bits() <= a.pool.prefix.Bits() {

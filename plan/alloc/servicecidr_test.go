@@ -178,6 +178,11 @@ func TestServiceCIDR(t *testing.T) {
 			want:     map[string]string{"a": "100.64.1.0/24"},
 			problems: []string{"b: service CIDRs 100.64.0.0/23: 2 of 2 taken, 1 of them by this estate's gateways"},
 		},
+		"and counts the gateways of the same plan": {
+			in:       alloc.Input{Estate: small(ipsec("a"), ipsec("b"), ipsec("c"))},
+			want:     map[string]string{"a": "100.64.0.0/24", "b": "100.64.1.0/24"},
+			problems: []string{"c: service CIDRs 100.64.0.0/23: 2 of 2 taken, 2 of them by this estate's gateways"},
+		},
 		"a changed protocol is refused": {
 			in: alloc.Input{Estate: estate(ipsec("a")), Ledgers: []alloc.Ledger{
 				had("a", "100.64.0.0/24", func(l *alloc.Ledger) { l.Protocol = vpn.WireGuard }),
