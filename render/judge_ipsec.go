@@ -25,7 +25,7 @@ func judgeConnections(before, after string) plan.Verdict {
 	}
 	for _, c := range old.Connections {
 		if _, there := now.Connection(c.Name); !there {
-			all.add(plan.ImpactReconnect, c.Name, c.Name+" loses its tunnel")
+			all.add(plan.ImpactCustomer, c.Name, c.Name+" loses its tunnel for good: its side must change or stop")
 		}
 	}
 	return all.sum()

@@ -71,10 +71,13 @@ func TestWhatAChangeDoes(t *testing.T) {
 			in.Gateway.Peers[0].Subnets = networks("192.168.10.0/24", "192.168.20.0/24", "192.168.30.0/24")
 		},
 			plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: plant1}},
-		"joined selectors":       {acme, func(in *Input) { in.Gateway.Peers[0].Selectors = vpn.Joined }, plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: plant1}},
-		"a timer":                {acme, func(in *Input) { in.Gateway.IKE.DPDDelay = time.Minute }, plan.Verdict{Impact: plan.ImpactReload}},
-		"a child's timer":        {acme, func(in *Input) { in.Gateway.Peers[0].ESPLifetime = time.Hour }, plan.Verdict{Impact: plan.ImpactReload}},
-		"another pre-shared key": {acme, func(in *Input) { in.Gateway.Peers[0].PSK.Name = "other" }, plan.Verdict{Impact: plan.ImpactReload}},
+		"joined selectors": {acme, func(in *Input) { in.Gateway.Peers[0].Selectors = vpn.Joined }, plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: plant1}},
+		"a timer":          {acme, func(in *Input) { in.Gateway.IKE.DPDDelay = time.Minute }, plan.Verdict{Impact: plan.ImpactReload}},
+		"a child's timer":  {acme, func(in *Input) { in.Gateway.Peers[0].ESPLifetime = time.Hour }, plan.Verdict{Impact: plan.ImpactReload}},
+		"another pre-shared key": {acme, func(in *Input) { in.Gateway.Peers[0].PSK.Name = "other" },
+			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: plant1, Customers: plant1}},
+		"another key of the same Secret": {acme, func(in *Input) { in.Gateway.Peers[0].PSK.Key = "other" },
+			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: plant1, Customers: plant1}},
 		"a further peer": {acme, func(in *Input) {
 			in.Gateway.Peers = append(in.Gateway.Peers, site("plant2", "198.51.100.8", "172.16.0.0/24"))
 		},
@@ -83,8 +86,9 @@ func TestWhatAChangeDoes(t *testing.T) {
 			in.Gateway.Exposures = append(in.Gateway.Exposures, vpn.Exposure{Name: "zeta", Target: vpn.Target{Address: addr("10.20.0.9"), Protocol: "tcp", Ports: []vpn.PortRange{{From: 22, To: 22}}}})
 			in.Ledger.VirtualIPs = map[string]byte{"erp": 10, "web": 11, "scada": 200, "zeta": 12}
 		}, plan.Verdict{}},
-		"an exposure less":  {acme, func(in *Input) { in.Gateway.Exposures = in.Gateway.Exposures[1:] }, plan.Verdict{Impact: plan.ImpactReload}},
-		"no peer any more":  {acme, func(in *Input) { in.Gateway.Peers = nil }, plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: plant1}},
+		"an exposure less": {acme, func(in *Input) { in.Gateway.Exposures = in.Gateway.Exposures[1:] }, plan.Verdict{Impact: plan.ImpactReload}},
+		"no peer any more": {acme, func(in *Input) { in.Gateway.Peers = nil },
+			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: plant1, Customers: plant1}},
 		"another target":    {acme, func(in *Input) { in.Gateway.Exposures[1].Target.Address = addr("10.20.0.6") }, plan.Verdict{Impact: plan.ImpactReload}},
 		"no grant any more": {acme, func(in *Input) { in.Gateway.Peers[0].Grants = &vpn.Grants{} }, plan.Verdict{Impact: plan.ImpactReload}},
 		"another image":     {acme, func(in *Input) { in.Estate.Pod.Image = "other:1" }, plan.Verdict{Impact: plan.ImpactRestart}},
@@ -114,7 +118,7 @@ func TestWhatAChangeDoes(t *testing.T) {
 			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: []string{"berlin"}, Customers: []string{"berlin"}}},
 		"another keepalive": {globex, func(in *Input) { in.Gateway.Peers[0].Keepalive = 10 }, plan.Verdict{Impact: plan.ImpactReload}},
 		"a road warrior less": {globex, func(in *Input) { in.Gateway.Peers = append(in.Gateway.Peers[:1:1], in.Gateway.Peers[2]) },
-			plan.Verdict{Impact: plan.ImpactReconnect, Interrupts: []string{"ina"}}},
+			plan.Verdict{Impact: plan.ImpactCustomer, Interrupts: []string{"ina"}, Customers: []string{"ina"}}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			after := copied(t, c.of())
@@ -137,8 +141,8 @@ func TestAPreSharedKeyIsSaidToTakeEffect(t *testing.T) {
 		key  func(*vpn.Peer) *vpn.SecretRef
 		want string
 	}{
-		"ipsec":     {acme, func(p *vpn.Peer) *vpn.SecretRef { return &p.PSK }, "in force after its next re-authentication"},
-		"wireguard": {globex, func(p *vpn.Peer) *vpn.SecretRef { return &p.PresharedKey }, "must use the pre-shared key of Secret other"},
+		"ipsec":     {acme, func(p *vpn.Peer) *vpn.SecretRef { return &p.PSK }, "must use the pre-shared key of Secret other, key psk: else its tunnel fails at the next re-authentication"},
+		"wireguard": {globex, func(p *vpn.Peer) *vpn.SecretRef { return &p.PresharedKey }, "must use the pre-shared key of Secret other, key psk"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			after := copied(t, c.of())

@@ -28,7 +28,7 @@ func judgeInterface(before, after string) plan.Verdict {
 	}
 	for _, p := range old.Peers {
 		if _, there := now.Peer(p.Name); !there {
-			all.add(plan.ImpactReconnect, p.Name, p.Name+" loses its session")
+			all.add(plan.ImpactCustomer, p.Name, p.Name+" loses its session for good: its side must change or stop")
 		}
 	}
 	return all.sum()
@@ -75,7 +75,8 @@ func judgeExpectation(before, after string) plan.Verdict {
 // judgeKeys compares which Secrets hold the keys. Another private key is another
 // public key to every peer. A pre-shared key counts in WireGuard with the next
 // handshake, two minutes at most, and nothing comes through until the other side has
-// it; IPsec asks for it when a peer authenticates.
+// it; IPsec asks for it when a peer authenticates, which is later, and as final. What
+// stands in a Secret is not known here: where both hold the same, nobody must act.
 func judgeKeys(old, now vpn.Expectation) verdicts {
 	var all verdicts
 	for _, p := range now.Peers {
@@ -86,12 +87,16 @@ func judgeKeys(old, now vpn.Expectation) verdicts {
 		switch {
 		case !there || was.PresharedKey == p.PresharedKey:
 		case now.Protocol != vpn.WireGuard:
-			all.add(plan.ImpactReload, p.Name, "the pre-shared key of "+p.Name+" is in force after its next re-authentication")
+			all.add(plan.ImpactCustomer, p.Name, p.Name+" must use the pre-shared key of "+secret(p.PresharedKey)+
+				": else its tunnel fails at the next re-authentication")
 		case p.PresharedKey == vpn.SecretRef{}:
 			all.add(plan.ImpactCustomer, p.Name, p.Name+" must not use a pre-shared key any more")
 		default:
-			all.add(plan.ImpactCustomer, p.Name, p.Name+" must use the pre-shared key of Secret "+p.PresharedKey.Name)
+			all.add(plan.ImpactCustomer, p.Name, p.Name+" must use the pre-shared key of "+secret(p.PresharedKey))
 		}
 	}
 	return all
 }
+
+// secret names one key of a Secret.
+func secret(ref vpn.SecretRef) string { return "Secret " + ref.Name + ", key " + ref.Key }
