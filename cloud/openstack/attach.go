@@ -16,9 +16,6 @@ func (v verb) settleAttachment(ctx context.Context, p port) error {
 	if p.Device == want {
 		return nil
 	}
-	if err := v.expected(p); err != nil {
-		return err
-	}
 	if err := v.detach(ctx, p); err != nil {
 		return err
 	}
@@ -31,7 +28,7 @@ func (v verb) settleAttachment(ctx context.Context, p port) error {
 // expected refuses a port that another hand attached to a server that is in
 // nobody's plan.
 func (v verb) expected(p port) error {
-	if p.Device == "" || v.Before != nil && v.Before.Port != nil && v.Before.Port.Server == p.Device {
+	if p.Device == "" || p.Device == v.After.Port.Server || v.Before != nil && v.Before.Port != nil && v.Before.Port.Server == p.Device {
 		return nil
 	}
 	return conflict("port %s is attached to %s by now", p.ID, p.Device)

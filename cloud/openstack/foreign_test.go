@@ -106,6 +106,11 @@ func TestConflictsAreNamed(t *testing.T) {
 	}{
 		"an untagged group that is in use": {
 			func(h hand, o *cloud.Observation) { h.retag(groupsPath, o.Graph[idOf(group, owner("dc1"))].Ref) }, group, plan.Create, "lost its tags"},
+		"an untagged group that no port is in, with rules": {
+			func(h hand, o *cloud.Observation) {
+				h.do(http.MethodDelete, portsPath+"/"+o.Graph[idOf(port, owner("dc1"))].Ref, nil)
+				h.retag(groupsPath, o.Graph[idOf(group, owner("dc1"))].Ref)
+			}, group, plan.Create, "lost its tags"},
 		"an untagged port that is in use": {
 			func(h hand, o *cloud.Observation) { h.retag(portsPath, o.Graph[idOf(port, owner("dc1"))].Ref) }, port, plan.Create, "lost its tags"},
 		"an untagged address that is in use": {
@@ -176,6 +181,46 @@ func TestConflictsAreNamed(t *testing.T) {
 				t.Errorf("something was changed (-before +after):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A port that is on a server which nobody planned keeps its pairs as well.
+func TestAConflictIsFoundBeforeAnythingIsWritten(t *testing.T) {
+	l, h, w := built(t)
+	o, err := h.Observe(t.Context(), estate(w), keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := o.Graph[idOf(resource.KindPort, w.owner)].Ref
+	h.put("port", portsPath+"/"+ref, map[string]any{"device_id": "11111111-2222-3333-4444-555555555555", "device_owner": "compute:nova"})
+	before := l.snapshot()
+	moved := gatewayWish("dc1", "100.64.9.0/24", w.server)
+	_, err = h.Apply(t.Context(), change(o, moved, resource.KindPort, plan.Update))
+	if !errors.Is(err, cloud.ErrConflict) {
+		t.Errorf("error %v, want a conflict", err)
+	}
+	if diff := cmp.Diff(before, l.snapshot()); diff != "" {
+		t.Errorf("something was changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestAPortIsPutBackIntoItsGroup(t *testing.T) {
+	_, h, w := built(t)
+	o, err := h.Observe(t.Context(), estate(w), keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := o.Graph[idOf(resource.KindPort, w.owner)].Ref
+	other := h.post("security_group", groupsPath, map[string]any{"name": "monitoring"})
+	h.put("port", portsPath+"/"+ref, map[string]any{"security_groups": []string{other}})
+	if _, err := h.Apply(t.Context(), change(o, w, resource.KindPort, plan.Update)); err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := read[port](t.Context(), h.Driver, portsPath, ref)
+	want := []string{other, o.Graph[idOf(resource.KindSecurityGroup, w.owner)].Ref}
+	slices.Sort(want)
+	if slices.Sort(p.Groups); err != nil || !slices.Equal(p.Groups, want) {
+		t.Errorf("in %v, want %v, error %v", p.Groups, want, err)
 	}
 }
 

@@ -118,6 +118,9 @@ func (v verb) updatePort(ctx context.Context) (resource.GatewayFacts, error) {
 
 // settlePort brings groups, pairs and attachment to what is planned.
 func (v verb) settlePort(ctx context.Context, p port, own string) (resource.GatewayFacts, error) {
+	if err := v.expected(p); err != nil {
+		return p.facts(), err
+	}
 	attributes := map[string]any{}
 	if !slices.Contains(p.Groups, own) {
 		attributes["security_groups"] = append(slices.Clone(p.Groups), own)
