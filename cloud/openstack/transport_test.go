@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -137,8 +138,54 @@ func TestFaultsInWords(t *testing.T) {
 			}
 		})
 	}
-	if err := answer(409, nil, []byte(`{"NeutronError":{"type":"OverQuota","message":"Quota exceeded"}}`)); !errors.Is(err, cloud.ErrQuota) || errors.Is(err, cloud.ErrConflict) {
-		t.Errorf("%v is not the quota alone", err)
+}
+
+func TestFaultsAreOneOfTheCloudsErrorsOrNone(t *testing.T) {
+	all := []error{cloud.ErrQuota, cloud.ErrConflict, cloud.ErrRejected, cloud.ErrUnresolved}
+	for name, c := range map[string]struct {
+		status int
+		kind   string
+		want   error
+	}{
+		"the quota":                     {409, "OverQuota", cloud.ErrQuota},
+		"a group that a port is in":     {409, "SecurityGroupInUse", cloud.ErrConflict},
+		"an address on another address": {409, "FloatingIPPortAlreadyAssociated", cloud.ErrConflict},
+		"an interface that is taken":    {409, "PortInUse", cloud.ErrConflict},
+		"a port of the network's own":   {409, "ServicePortInUse", cloud.ErrConflict},
+		"what is not understood":        {400, "HTTPBadRequest", cloud.ErrRejected},
+		"what is not allowed":           {403, "PolicyNotAuthorized", cloud.ErrRejected},
+		"no address left":               {409, "IpAddressGenerationFailure", nil},
+		"what is not there":             {404, "PortNotFound", nil},
+		"a server in trouble":           {500, "HTTPInternalServerError", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := answer(c.status, nil, fmt.Appendf(nil, `{"NeutronError":{"type":%q,"message":"m"}}`, c.kind))
+			for _, e := range all {
+				if errors.Is(err, e) != (e == c.want) {
+					t.Errorf("%v is %v: %t", err, e, errors.Is(err, e))
+				}
+			}
+		})
+	}
+}
+
+func TestRetryAfterIsSecondsOrADate(t *testing.T) {
+	now := "Mon, 02 Mar 2026 10:00:00 GMT"
+	for name, c := range map[string]struct {
+		after, date string
+		want        time.Duration
+	}{
+		"seconds":                      {"7", now, 7 * time.Second},
+		"a date":                       {"Mon, 02 Mar 2026 10:00:12 GMT", now, 12 * time.Second},
+		"a date that is past":          {"Mon, 02 Mar 2026 09:59:00 GMT", now, 0},
+		"a date, and no time of today": {"Mon, 02 Mar 2026 10:00:12 GMT", "", 0},
+		"none":                         {"", now, 0},
+		"nonsense":                     {"soon", now, 0},
+		"a time before now":            {"-5", now, 0},
+	} {
+		if got := retryAfter(http.Header{"Retry-After": {c.after}, "Date": {c.date}}); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
 
