@@ -20,7 +20,8 @@ var protocols = map[string]string{
 // null no limit, prefixes lose their host bits, and everything is anywhere.
 func canonical(r rule) resource.Rule {
 	c := resource.Rule{Direction: r.Direction, Ether: r.Ether, Protocol: strings.ToLower(text(r.Protocol)),
-		From: number(r.From), To: number(r.To), Why: state.RuleReason(text(r.Description))}
+		From: number(r.From), To: number(r.To), Why: state.RuleReason(text(r.Description)),
+		Group: text(r.RemoteGroup) + text(r.AddressGroup)}
 	if name, ok := protocols[c.Protocol]; ok {
 		c.Protocol = name
 	}
@@ -37,13 +38,10 @@ func canonical(r rule) resource.Rule {
 	if c.Remote.Bits() == 0 {
 		c.Remote = netip.Prefix{}
 	}
-	if text(r.RemoteGroup)+text(r.AddressGroup) != "" {
-		c.Group = text(r.RemoteGroup) + text(r.AddressGroup)
-	}
 	return c
 }
 
-// defaults are the rules that Neutron gives every new group.
+// isDefault tells whether a rule is one that Neutron gives every new group.
 func isDefault(r resource.Rule) bool {
 	return r.Key() == resource.Rule{Direction: "egress", Ether: r.Ether}
 }
