@@ -13,7 +13,7 @@ import (
 
 const floatsPath = "floatingips"
 
-// applyFloatingIP makes, changes, releases or deletes a gateway's floating IP. A
+// applyFloatingIP makes, changes, replaces, releases or deletes a gateway's floating IP. A
 // pinned one is the customer's: it is associated and disassociated, never tagged
 // and never deleted.
 func (v verb) applyFloatingIP(ctx context.Context) (resource.GatewayFacts, error) {
@@ -131,31 +131,6 @@ func (v verb) readFloatingIP(ctx context.Context) (floatingIP, error) {
 		return f, v.notMine("floating IP", f.Address)
 	}
 	return f, v.notAnothers(f)
-}
-
-// replaceFloatingIP gives up the old address as its nature says, then takes the
-// new one. Whether the new one can be had is looked at first.
-func (v verb) replaceFloatingIP(ctx context.Context) (resource.GatewayFacts, error) {
-	if v.After.FloatingIP.Pinned {
-		f, err := v.pinnedByAddress(ctx)
-		if err == nil {
-			_, _, err = v.vacant(ctx, f)
-		}
-		if err != nil {
-			return resource.GatewayFacts{}, err
-		}
-	}
-	giveUp := v.deleteFloatingIP
-	if v.Before.FloatingIP.Pinned {
-		giveUp = v.releaseFloatingIP
-	}
-	if err := giveUp(ctx); err != nil {
-		return resource.GatewayFacts{}, err
-	}
-	if v.After.FloatingIP.Pinned {
-		return v.usePinned(ctx)
-	}
-	return v.createFloatingIP(ctx)
 }
 
 // deleteFloatingIP deletes an address that we took, or a create that was cut
