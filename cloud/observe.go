@@ -24,13 +24,15 @@ func Observe(ctx context.Context, drivers []Driver, e vpn.Estate, s Scope) (*Obs
 		wait.Go(func() { seen[i], errs[i] = d.Observe(ctx, e, s) })
 	}
 	wait.Wait()
-	if err := gather(errs); err != nil {
+	if err := Gather(errs); err != nil {
 		return nil, fmt.Errorf("observing estate %s: %w", e.Name, err)
 	}
 	return merge(seen), nil
 }
 
-func gather(errs []error) error {
+// Gather makes one error of those that are not nil: nil where there are none, a
+// single one as it is.
+func Gather(errs []error) error {
 	var all *multierror.Error
 	for _, err := range errs {
 		if err != nil {

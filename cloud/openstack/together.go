@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/hashicorp/go-multierror"
+	"github.com/vpnctl/vpnctl/cloud"
 )
 
 // together runs calls side by side and waits for all of them.
@@ -15,14 +15,5 @@ func together(ctx context.Context, calls ...func(context.Context) error) error {
 		wait.Go(func() { errs[i] = call(ctx) })
 	}
 	wait.Wait()
-	var all *multierror.Error
-	for _, err := range errs {
-		if err != nil {
-			all = multierror.Append(all, err)
-		}
-	}
-	if all != nil && len(all.Errors) == 1 {
-		return all.Errors[0]
-	}
-	return all.ErrorOrNil()
+	return cloud.Gather(errs)
 }
