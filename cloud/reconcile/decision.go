@@ -42,19 +42,20 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 // result makes the plan.
 func (d *decision) result() *Result {
 	p := plan.Make(plan.Input{
-		Estate:    d.Estate,
-		Desired:   d.desired,
-		Observed:  d.seen.Graph,
-		Ledgers:   d.seen.Ledgers,
-		Refusals:  d.refusals,
-		Notices:   slices.Concat(d.seen.Notices, d.notices),
-		Judge:     render.Judge,
-		Before:    render.Before(d.seen.Graph),
-		Index:     d.index,
-		Options:   d.Options,
-		Now:       d.Now,
-		Manifests: d.Manifests,
-		Survey:    d.Survey,
+		Estate:     d.Estate,
+		Desired:    d.desired,
+		Observed:   d.seen.Graph,
+		Ledgers:    d.seen.Ledgers,
+		Refusals:   d.refusals,
+		Notices:    slices.Concat(d.seen.Notices, d.notices),
+		Judge:      render.Judge,
+		Succession: render.Succession,
+		Before:     render.Before(d.seen.Graph),
+		Index:      d.index,
+		Options:    d.Options,
+		Now:        d.Now,
+		Manifests:  d.Manifests,
+		Survey:     d.Survey,
 	})
 	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers}
 }
@@ -83,8 +84,9 @@ func (d *decision) checkLinks() {
 	}
 }
 
-// checkPins refuses pinned floating IPs that are in use by somebody else. One that leads to a gateway whose manifest is gone is given
-// over when that gateway is pruned.
+// checkPins refuses pinned floating IPs that are in use by somebody else. One that
+// leads to a gateway whose manifest is gone is given over when that gateway is
+// pruned.
 func (d *decision) checkPins() {
 	for _, g := range d.Estate.Gateways {
 		if !g.FloatingIP.IsValid() {
