@@ -68,3 +68,22 @@ func TestAnAddressOfAnotherIsNotTaken(t *testing.T) {
 		}
 	}
 }
+
+// The address that a gateway has is not given up for one that it can't have.
+func TestAnAddressIsKeptUntilItsSuccessorIsFree(t *testing.T) {
+	l, h, w := built(t)
+	l.reserve("203.0.113.150")
+	next := l.customers("203.0.113.150")
+	o := l.look(keep, w)
+	other := h.post("port", portsPath, map[string]any{"network_id": o.Facts.NetworkID, "name": "lb-frontend"})
+	h.put("floatingip", floatsPath+"/"+next.ledger.FloatingIP, map[string]any{"port_id": other})
+	before := l.snapshot()
+	h.facts()
+	_, err := h.Apply(t.Context(), change(o, next, resource.KindFloatingIP, plan.Replace))
+	if !errors.Is(err, cloud.ErrConflict) || !strings.Contains(err.Error(), `held by port "lb-frontend"`) {
+		t.Errorf("error %v, want a conflict that names the holder", err)
+	}
+	if diff := cmp.Diff(before, l.snapshot()); diff != "" {
+		t.Errorf("something was changed (-before +after):\n%s", diff)
+	}
+}

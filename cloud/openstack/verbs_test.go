@@ -136,6 +136,47 @@ func TestRoutesWithoutTheAtomicCalls(t *testing.T) {
 	}
 }
 
+// A client that writes the whole list at the same moment takes ours away again;
+// reading it back shows that, and it is written once more.
+func TestRoutesThatAnotherClientOverwroteAreWrittenAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		times int
+		want  error
+	}{"once": {1, nil}, "each time": {-1, cloud.ErrConflict}} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, simulator.Options{})
+			d, h := l.connect("operator"), l.hand()
+			h.facts()
+			s, err := h.here()
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.setPlain()
+			written, left := false, c.times
+			l.fault = func(_ int, r *http.Request) simulator.Fault {
+				switch router := strings.HasSuffix(r.URL.Path, "/routers/"+s.router.ID); {
+				case router && r.Method == http.MethodPut && !written:
+					written = true
+				case router && r.Method == http.MethodGet && written && left != 0:
+					left--
+					h.put("router", routersPath+"/"+s.router.ID, map[string]any{"routes": []hop{}})
+					written = false
+				}
+				return simulator.Fault{}
+			}
+			_, err = runWith(t.Context(), d, keep, gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1")))
+			if !errors.Is(err, c.want) {
+				t.Errorf("error %v, want %v", err, c.want)
+			}
+			l.heal()
+			r, _, err := read[router](t.Context(), d, routersPath, s.router.ID)
+			if err != nil || (len(r.Routes) == 1) != (c.want == nil) {
+				t.Errorf("routes %v, error %v", r.Routes, err)
+			}
+		})
+	}
+}
+
 func TestRoutesExhaustedSaysSo(t *testing.T) {
 	l := newLab(t, simulator.Options{RouteLimit: 1})
 	h := l.hand()
