@@ -21,9 +21,9 @@ const (
 	maxMessage = 256       // bytes of one message
 )
 
-// rekeySlack is how far a computed time may move and still be the same: it is now
-// plus whole seconds that remain, and both are rounded.
-const rekeySlack = 5 * time.Second
+// slack is how far a computed time may move and still be the same: it is now plus or
+// minus whole seconds, and both are rounded.
+const slack = 5 * time.Second
 
 // content is what the status of one object says, as far as the agent writes it. An
 // IPsecGateway's tunnels have the fields of a VPNGateway's peers, but for the
@@ -171,12 +171,19 @@ func sameEntry(a, b vpnv1alpha1.PeerStatus) bool {
 		a.BytesIn == b.BytesIn && a.BytesOut == b.BytesOut
 }
 
-// steady keeps the times of rekeying that only seem to have moved.
+// steady keeps the times that only seem to have moved.
 func steady(entries []vpnv1alpha1.PeerStatus, before map[string]vpnv1alpha1.PeerStatus) {
 	for i := range entries {
-		old := before[entries[i].Name].RekeyAt
-		if new := entries[i].RekeyAt; old != nil && new != nil && new.Sub(old.Time).Abs() <= rekeySlack {
-			entries[i].RekeyAt = old
+		e, old := &entries[i], before[entries[i].Name]
+		if near(e.RekeyAt, old.RekeyAt) {
+			e.RekeyAt = old.RekeyAt
+		}
+		if e.State == old.State && near(e.Since, old.Since) {
+			e.Since = old.Since
 		}
 	}
+}
+
+func near(a, b *metav1.Time) bool {
+	return a != nil && b != nil && a.Sub(b.Time).Abs() <= slack
 }

@@ -156,12 +156,7 @@ func (c *Cluster) sync(ctx context.Context, t *target) {
 	c.mu.Lock()
 	o, want, write := t.object, t.want, t.known && t.differs != resync
 	c.mu.Unlock()
-	shows, err := want, error(nil)
-	if write {
-		_, err = c.api.do(ctx, http.MethodPatch, o.path(), o.patch(want))
-	} else {
-		shows, err = c.read(ctx, o)
-	}
+	shows, err := c.call(ctx, o, want, write)
 	if ctx.Err() != nil {
 		return
 	}
@@ -179,12 +174,23 @@ func (c *Cluster) sync(ctx context.Context, t *target) {
 	}
 }
 
-func (c *Cluster) read(ctx context.Context, o object) (content, error) {
-	body, err := c.api.do(ctx, http.MethodGet, o.path(), nil)
+// call reads the status of an object, or writes it, and returns what it shows then.
+// After a write that is what was written: a definition that is older than this program
+// drops fields, and they would be written for ever.
+func (c *Cluster) call(ctx context.Context, o object, want content, write bool) (content, error) {
+	method, patch := http.MethodGet, []byte(nil)
+	if write {
+		method, patch = http.MethodPatch, o.patch(want)
+	}
+	body, err := c.api.do(ctx, method, o.path(), patch)
 	if err != nil {
 		return content{}, err
 	}
-	return o.read(body)
+	shows, err := o.read(body)
+	if write {
+		shows = want
+	}
+	return shows, err
 }
 
 // failed puts off this target alone, where the API refuses it, or everything, where

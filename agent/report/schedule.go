@@ -58,9 +58,9 @@ func (t *target) due(p Pace) (urgency, time.Time) {
 	return resync, t.read.Add(p.Resync)
 }
 
-// next picks, of what is due, the most urgent and then the longest due; of several,
-// the first in the order of the list. Where nothing is due it returns nil, and the
-// time from which something will be, if ever.
+// next picks, of what is due, the most urgent; of several, the first of the list, which
+// sums up the others, and else the longest due. Where nothing is due it returns nil,
+// and the time from which something will be, if ever.
 func next(targets []*target, p Pace, now time.Time) (*target, time.Time) {
 	var pick *target
 	var most urgency
@@ -73,7 +73,7 @@ func next(targets []*target, p Pace, now time.Time) (*target, time.Time) {
 			}
 			continue
 		}
-		if pick == nil || u < most || u == most && at.Before(since) {
+		if pick == nil || u < most || u == most && pick != targets[0] && at.Before(since) {
 			pick, most, since = t, u, at
 		}
 	}
