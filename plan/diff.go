@@ -94,6 +94,7 @@ func (d *draft) compare(p *party, x pair) {
 		return
 	case c.Action == Replace:
 		c.Proof = cmp.Or(x.have.Proof, ledgerProof(p))
+		d.vacate(&c)
 	}
 	c.Drift = p.drift() && c.Action != Adopt
 	if d.retired(p, x.have) {
@@ -148,9 +149,11 @@ func (d *draft) shed(p *party, have *resource.Resource) {
 	case p.gateway != nil && d.elsewhere(p, have):
 		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "on another router than the estate's: it goes when the gateway goes"})
 	default:
-		d.change(p, Change{
+		c := Change{
 			ID: have.ID, Action: Delete, Before: shown(have), Attributes: attributes(have, nil),
 			Drift: p.drift() && !second(have.ID) && !have.CutOff, Proof: have.Proof,
-		})
+		}
+		d.letGo(&c, cutOffChange)
+		d.change(p, c)
 	}
 }

@@ -29,7 +29,7 @@ func (d *draft) link(p *party) {
 		switch {
 		case c.ID.Kind == resource.KindApplied:
 			c.need(p.changes, func(o *Change) bool { return o != c })
-		case c.Action == Delete && c.ID.Kind.Cloud():
+		case c.ID.Kind.Cloud() && (c.Action == Delete || c.Action == Release):
 			leftovers = append(leftovers, c)
 		case c.Action == Delete:
 			c.need(p.changes, func(o *Change) bool { return o.Action != Delete && !o.ID.Kind.Cloud() })

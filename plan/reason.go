@@ -12,6 +12,9 @@ import (
 // manifest is gone, and the notice of one that is left alone.
 const NoManifest = "no manifest any more"
 
+// cutOffChange is why a further object of an owner that has one of its kind goes.
+const cutOffChange = "left over from a change that was cut off"
+
 const recorded = "records the state that is reached"
 
 // explain says of every change of a party why it is planned and what it does.
@@ -99,7 +102,7 @@ func deleteReason(p *party, c *Change) string {
 	case p.gateway == nil:
 		return NoManifest
 	case second(c.ID) || c.Before.CutOff:
-		return "left over from a change that was cut off"
+		return cutOffChange
 	case c.Drift:
 		return "not part of what was applied"
 	case c.ID.Kind == resource.KindRoute:

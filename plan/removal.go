@@ -117,11 +117,7 @@ func draining(have *resource.Resource, since time.Time) Change {
 func (d *draft) deletion(p *party, have *resource.Resource, until time.Time) Change {
 	c := Change{ID: have.ID, Action: Delete, Before: shown(have), Attributes: attributes(have, nil), Proof: have.Proof}
 	if f := have.FloatingIP; f != nil {
-		by, pinned := d.pinnedBy(f.Address)
-		switch {
-		case pinned:
-			c.Action, c.Reason = Release, NoManifest+"; pinned by "+by.Path()+", so the address stays"
-		case f.Pinned:
+		if d.letGo(&c, NoManifest); c.Action == Delete && f.Pinned {
 			c.Action, c.Reason = Release, NoManifest+"; the address is the customer's"
 		}
 		if c.Proof == "" {
@@ -154,6 +150,36 @@ func (p *party) ends(k resource.Kind) bool {
 func foreignParts(have *resource.Resource) int {
 	return len(body(have, sg).Foreign) + len(body(have, port).Foreign)
 }
+
+// letGo makes the deletion of an address that a manifest pins its release: it was
+// given out, and is nobody's to delete.
+func (d *draft) letGo(c *Change, why string) {
+	if by, pinned := d.pinnedBy(body(c.Before, floatingIP).Address); pinned {
+		c.Action, c.Reason = Release, why+"; pinned by "+by.Path()+", so the address stays"
+	}
+}
+
+// vacate says what becomes of the address that a gateway has when another takes its
+// place. One that a manifest pins counts as the customer's, and is let go.
+func (d *draft) vacate(c *Change) {
+	f := body(c.Before, floatingIP)
+	by, pinned := d.pinnedBy(f.Address)
+	switch {
+	case c.Action != Replace || f.Address == "":
+	case pinned:
+		f.Pinned = true
+		before := *c.Before
+		before.FloatingIP, c.Before = &f, &before
+		c.Consequence = f.Address + " is let go: " + by.Path() + " pins it"
+	case f.Pinned:
+		c.Consequence = f.Address + " stays the customer's"
+	default:
+		c.Consequence = f.Address + goesBack
+	}
+}
+
+// goesBack is what becomes of an address that is deleted.
+const goesBack = " goes back to its pool and may never be had again"
 
 // pinnedBy finds the gateway whose manifest pins a floating IP.
 func (d *draft) pinnedBy(address string) (vpn.Owner, bool) {

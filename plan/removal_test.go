@@ -234,3 +234,64 @@ func TestOrderOfRemoval(t *testing.T) {
 		}
 	}
 }
+
+// An address that another takes the place of is told what becomes of it, and is
+// let go where a manifest pins it, whichever gateways are selected.
+func TestTheAddressThatIsLeft(t *testing.T) {
+	elsewhere := dc1().with(func(s *site) { s.address, s.pinned = "203.0.113.8", true })
+	for name, test := range map[string]struct {
+		after     []site
+		customers bool // before
+		released  bool // the driver lets it go
+		says      string
+	}{
+		"ours":              {[]site{elsewhere}, false, false, "203.0.113.3 goes back to its pool and may never be had again"},
+		"the customer's":    {[]site{elsewhere}, true, true, "203.0.113.3 stays the customer's"},
+		"what another pins": {[]site{elsewhere, heir(pinsAddress)}, false, true, "203.0.113.3 is let go: zeta/heir pins it"},
+	} {
+		for _, selected := range [][]string{nil, {"acme/dc1"}} {
+			t.Run(name+" "+strings.Join(selected, ""), func(t *testing.T) {
+				before := dc1()
+				before.pinned = test.customers
+				w := between([]site{before}, test.after)
+				w.Options.Gateways = selected
+				for _, c := range Make(w.Input).Changes {
+					if c.ID != dc1().id(resource.KindFloatingIP) {
+						continue
+					}
+					if c.Action != Replace || c.Before.FloatingIP.Pinned != test.released || !strings.Contains(c.Consequence, test.says) {
+						t.Errorf("%s, the customer's before: %v, %q", c.Action, c.Before.FloatingIP.Pinned, c.Consequence)
+					}
+					return
+				}
+				t.Error("it is not replaced")
+			})
+		}
+	}
+}
+
+// One more address of a gateway, left by a run that died, is let go where a
+// manifest pins it.
+func TestALeftAddressThatIsPinnedIsLetGo(t *testing.T) {
+	for _, pinned := range []bool{true, false} {
+		after := []site{dc1()}
+		if pinned {
+			after = append(after, heir(func(s *site) { s.address, s.pinned = "203.0.113.50", true }))
+		}
+		w := between([]site{dc1()}, after)
+		left := w.Observed[dc1().id(resource.KindFloatingIP)]
+		left.ID.Name += "@left"
+		left.FloatingIP = &resource.FloatingIP{Address: "203.0.113.50"}
+		w.Observed.Add(left)
+		want := map[bool]Action{true: Release, false: Delete}[pinned]
+		found := false
+		for _, c := range Make(w.Input).Changes {
+			if found = found || c.ID == left.ID; c.ID == left.ID && (c.Action != want || c.Proof == "") {
+				t.Errorf("pinned %v: %s, proof %q, want %s", pinned, c.Action, c.Proof, want)
+			}
+		}
+		if !found {
+			t.Errorf("pinned %v: it is not given up", pinned)
+		}
+	}
+}

@@ -87,10 +87,9 @@ func TestSuccession(t *testing.T) {
 			edit:     func(w *world) { w.Options.Gateways = []string{"zeta/heir"} },
 			refusals: []string{"zeta/heir: service CIDR 100.64.3.0/24 is held by VPNGateway/acme/dc1 (let go of it in the same run: --gateway acme/dc1)"},
 		},
-		"an address that goes back to its pool": {
-			before:   []site{dc1()},
-			after:    []site{heir(pinsAddress), dc1().with(func(s *site) { s.address, s.pinned = "203.0.113.8", true })},
-			refusals: []string{"zeta/heir: floating IP 203.0.113.3 is held by VPNGateway/acme/dc1"},
+		"an address of ours after the gateway that gets another": {
+			before: []site{dc1()}, after: []site{heir(pinsAddress), dc1().with(func(s *site) { s.address, s.pinned = "203.0.113.8", true })}, id: fip,
+			needs: []resource.ID{dc1().id(resource.KindFloatingIP)},
 		},
 		"two gateways that change places": {
 			before: []site{dc1(), numbered(2)},
