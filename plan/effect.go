@@ -126,22 +126,22 @@ func (d *draft) moved(p *party, exposure string, a Attribute) Verdict {
 	if !slices.ContainsFunc(p.gateway.Exposures, func(x vpn.Exposure) bool { return x.Name == exposure }) {
 		return Verdict{Impact: ImpactReload, Consequence: where + ": whoever calls it on our side must follow"}
 	}
-	v := Verdict{Impact: ImpactCustomer, Consequence: where}
-	for _, peer := range p.peers() {
+	return Verdict{Impact: ImpactCustomer, Customers: d.users(p, exposure), Consequence: where}
+}
+
+// users are the peers that reach an exposure now, or may: where it is not known.
+func (d *draft) users(p *party, exposure string) []string {
+	return slices.DeleteFunc(p.peers(), func(peer string) bool {
 		access, known := d.in.Before[p.text][peer]
-		if !known || slices.Contains(access.Exposures, exposure) {
-			v.Customers = append(v.Customers, peer)
-		}
-	}
-	return v
+		return known && !slices.Contains(access.Exposures, exposure)
+	})
 }
 
 // suffer adds a verdict to a change: the worst counts, the people add up.
 func (c *Change) suffer(v Verdict) {
-	c.Impact = max(c.Impact, v.Impact)
-	c.Interrupts = union(c.Interrupts, v.Interrupts)
-	c.Customers = union(c.Customers, v.Customers)
-	c.Consequence = join(c.Consequence, v.Consequence)
+	sum := Verdict{c.Impact, c.Interrupts, c.Customers, c.Consequence}
+	sum.add(v)
+	c.Impact, c.Interrupts, c.Customers, c.Consequence = sum.Impact, sum.Interrupts, sum.Customers, sum.Consequence
 }
 
 func union(a, b []string) []string {

@@ -22,6 +22,10 @@ type Input struct {
 
 	// Judge says what a content change of a Kubernetes object does. Nil: nothing.
 	Judge func(before, after resource.Resource) Verdict
+	// Succession says what the peers of a gateway have to change although another one
+	// takes its address and range over, from the objects of both: ImpactCustomer without
+	// Customers means that it is not known. Nil: nothing.
+	Succession func(before, after resource.Graph) Verdict
 	// Index renders the objects of the estate itself that list the gateways
 	// standing in the tree after this plan, sorted. Nil: Desired holds them all.
 	Index func(standing []vpn.Owner) []resource.Resource
@@ -49,6 +53,14 @@ type Verdict struct {
 	Interrupts  []string // peers whose tunnel it interrupts
 	Customers   []string // peers whose side must change
 	Consequence string   // in words
+}
+
+// add takes another verdict in: the worst counts, the people add up.
+func (v *Verdict) add(o Verdict) {
+	v.Impact = max(v.Impact, o.Impact)
+	v.Interrupts = union(v.Interrupts, o.Interrupts)
+	v.Customers = union(v.Customers, o.Customers)
+	v.Consequence = join(v.Consequence, o.Consequence)
 }
 
 // Make compares what should be with what is. It is a pure function: the order of

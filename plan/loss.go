@@ -10,15 +10,15 @@ import (
 )
 
 // ending is what the end of a gateway does to its peers. Where another gateway takes
-// over its address and its range, their side need not change.
+// over its address and its range, their side need not change but for what differs.
 func (d *draft) ending(p *party) Verdict {
-	address, cidr := d.holdings(p)
-	for _, g := range d.in.Estate.Gateways {
-		if address.IsValid() && g.FloatingIP == address && cidr.IsValid() && g.ServiceCIDR == cidr {
-			return everyone(p, ImpactRestart, "all its tunnels end, and "+g.Owner.Path()+" takes over its address and its range")
-		}
+	heir := d.successor(p)
+	if heir == nil {
+		return everyone(p, ImpactCustomer, "all its tunnels end for good: its peers must change or stop")
 	}
-	return everyone(p, ImpactCustomer, "all its tunnels end for good: its peers must change or stop")
+	v := everyone(p, ImpactRestart, "all its tunnels end, and "+heir.owner.Path()+" takes over its address and its range")
+	v.add(d.inheritance(p, heir))
+	return v
 }
 
 // loss is what a deletion takes away that no later run can bring back: what the
@@ -30,11 +30,11 @@ func (d *draft) loss(p *party, c *Change) Verdict {
 	v := Verdict{}
 	switch {
 	case body(c.Before, floatingIP).Address != "":
-		v.Consequence = body(c.Before, floatingIP).Address + " goes back to its pool and may never be had again"
+		v.Consequence = body(c.Before, floatingIP).Address + goesBack
 	case c.Before.SecurityGroup != nil:
 		cidr := serviceCIDR(c.Before.SecurityGroup.Ledger)
 		if cidr == "" || d.pinsRange(cidr) {
-			return v
+			return d.late(p)
 		}
 		v.Consequence = "service CIDR " + cidr + " is free for others"
 	default:
@@ -42,6 +42,20 @@ func (d *draft) loss(p *party, c *Change) Verdict {
 	}
 	if p.running() || !p.draining.IsZero() {
 		v.Impact, v.Customers = ImpactCustomer, p.peers()
+	}
+	return v
+}
+
+// late is what the heir of a gateway changes for its peers, told once more where the
+// pods have gone in an earlier run: the manifests may be others by now.
+func (d *draft) late(p *party) Verdict {
+	heir := d.successor(p)
+	if heir == nil || p.running() || p.draining.IsZero() || p.ledger == nil {
+		return Verdict{}
+	}
+	v := d.inheritance(p, heir)
+	if v.Consequence != "" {
+		v.Consequence = heir.owner.Path() + " takes over: " + v.Consequence
 	}
 	return v
 }
@@ -56,12 +70,7 @@ func (d *draft) pinsRange(cidr string) bool {
 // departure is what it does to a peer without a manifest that another gateway has
 // got: it must call that one now.
 func (d *draft) departure(p *party, peer string, rules []resource.Rule) Verdict {
-	from := map[netip.Addr]bool{}
-	for _, r := range rules {
-		if r.Why == peerRule+peer && r.Remote.IsSingleIP() {
-			from[r.Remote.Addr()] = true
-		}
-	}
+	from := callsFrom(rules, peer)
 	for _, o := range d.sorted {
 		if o == p || o.gateway == nil {
 			continue

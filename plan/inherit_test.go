@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+const takesOver = "all its tunnels end, and zeta/heir takes over its address and its range"
+
+func TestInheritance(t *testing.T) {
+	same := func(before, after resource.Graph) Verdict {
+		if len(before) == 0 || len(after) == 0 {
+			panic("no objects to compare")
+		}
+		return Verdict{}
+	}
+	drained := func(w *world) { // an earlier run has removed the files
+		tree(w)
+		w.Ledgers[0].Draining = noon.Add(-DefaultHold)
+		for id, r := range w.Observed {
+			if !id.Kind.Cloud() {
+				delete(w.Observed, id)
+			}
+			if r.SecurityGroup != nil {
+				g := *r.SecurityGroup
+				g.Draining = w.Ledgers[0].Draining
+				r.SecurityGroup = &g
+				w.Observed[id] = r
+			}
+		}
+	}
+	const group, deployment = "- openstack.security-group/acme/dc1 ", "- kubernetes.deployment/acme/dc1 "
+	for name, test := range map[string]struct {
+		heir       func(*site)
+		edit       func(*world)
+		succession func(before, after resource.Graph) Verdict
+		want       []string
+	}{
+		"all stays": {want: []string{deployment + "restart: " + takesOver}},
+		"another protocol": {
+			edit: func(w *world) { w.Estate.Gateways[0].Protocol = vpn.WireGuard },
+			want: []string{deployment + "customer: " + takesOver + "; it speaks wireguard, not ipsec"},
+		},
+		"another virtual IP": {
+			heir: func(s *site) { s.web = 11 },
+			want: []string{deployment + "customer: " + takesOver + "; web moves from 100.64.3.10 to 100.64.3.11"},
+		},
+		"another name at a virtual IP": {
+			edit: func(w *world) { renamed(w, "web", "api") },
+			want: []string{deployment + "customer: " + takesOver + "; 100.64.3.10 leads to api, not to web any more"},
+		},
+		"another virtual IP on our side": {
+			heir: func(s *site) { s.plc = 201 },
+			want: []string{deployment + "restart: " + takesOver + "; plc moves from 100.64.3.200 to 100.64.3.201: whoever calls it on our side must follow"},
+		},
+		"something else in the connections": {
+			succession: func(_, _ resource.Graph) Verdict {
+				return Verdict{Impact: ImpactCustomer, Customers: []string{"plant1"}, Consequence: "plant1 must identify itself as x"}
+			},
+			want: []string{deployment + "customer: " + takesOver + "; plant1 must identify itself as x"},
+		},
+		"connections that can't be compared": {
+			succession: func(_, _ resource.Graph) Verdict { return Verdict{Impact: ImpactCustomer, Consequence: "not known"} },
+			want:       []string{deployment + "customer: " + takesOver + "; not known"},
+		},
+		"files that are not there": {
+			edit: func(w *world) {
+				for id := range w.Observed {
+					if !id.Kind.Cloud() {
+						delete(w.Observed, id)
+					}
+				}
+			},
+			want: []string{
+				"< openstack.floating-ip/acme/dc1 customer: " + takesOver + "; what else its peers have to change is not known, because its files are not there",
+				"- openstack.port/acme/dc1 customer: " + takesOver + "; what else its peers have to change is not known, because its files are not there",
+			},
+		},
+		"all stays, told after the pods have gone": {edit: drained},
+		"a virtual IP, told after the pods have gone": {
+			heir: func(s *site) { s.web = 11 }, edit: drained,
+			want: []string{group + "customer: zeta/heir takes over: web moves from 100.64.3.10 to 100.64.3.11"},
+		},
+		"a peer less, told after the pods have gone": {
+			heir: func(s *site) { s.peers = map[string]string{"plant1": "198.51.100.99"} }, edit: drained,
+			want: []string{group + "customer: zeta/heir takes over: plant1 has no tunnel with zeta/heir"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := heir(func(s *site) {
+				pinsAddress(s)
+				pinsRange(s)
+				if test.heir != nil {
+					test.heir(s)
+				}
+			})
+			w := between([]site{dc1()}, []site{after})
+			prune(w)
+			g := &w.Estate.Gateways[0]
+			g.ServiceCIDR = after.ledger().ServiceCIDR
+			for i := range g.Peers {
+				g.Peers[i].Address = netip.MustParseAddr(after.peers[g.Peers[i].Name])
+			}
+			if w.Succession = same; test.succession != nil {
+				w.Succession = test.succession
+			}
+			if test.edit != nil {
+				test.edit(w)
+			}
+			p := Make(w.Input)
+			if diff := cmp.Diff(test.want, effects(p)); diff != "" {
+				t.Errorf("effects (-want +got):\n%s", diff)
+			}
+			if s := p.Summary(); s.Worst == ImpactCustomer && len(s.Customers) == 0 {
+				t.Error("nobody is named who must act")
+			}
+		})
+	}
+}
+
+// renamed gives an exposure of the desired side another name.
+func renamed(w *world, from, to string) {
+	for id, r := range w.Desired {
+		if r.SecurityGroup == nil {
+			continue
+		}
+		l := heir(pinsRange).ledger()
+		l.VirtualIPs[to] = l.VirtualIPs[from]
+		delete(l.VirtualIPs, from)
+		g := *r.SecurityGroup
+		g.Ledger = l.Entries()
+		r.SecurityGroup = &g
+		w.Desired[id] = r
+	}
+}
