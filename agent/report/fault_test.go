@@ -201,7 +201,7 @@ func peers(random *rand.Rand, names []string) (all []report.Peer) {
 		}
 		p := up(name)
 		p.BytesIn = uint64(random.IntN(1000))
-		p.Since = start.Add(time.Duration(random.IntN(100)) * time.Second)
+		p.Since = start.Add(time.Duration(random.IntN(9)) * time.Minute) // more than computed times move
 		switch random.IntN(3) {
 		case 0:
 			p.State, p.Up, p.Message = report.StateDown, 0, "no answer"
