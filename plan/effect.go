@@ -98,6 +98,7 @@ func (d *draft) groupEffect(p *party, c *Change) {
 		c.suffer(everyone(p, ImpactCustomer, "the service CIDR moves from "+a.Before+" to "+a.After))
 		return
 	}
+	d.reused(p, c)
 	for _, a := range c.Attributes {
 		if a.Before == "" || a.After == "" {
 			continue

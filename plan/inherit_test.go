@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -129,7 +130,10 @@ func renamed(w *world, from, to string) {
 		if r.SecurityGroup == nil {
 			continue
 		}
-		l := heir(pinsRange).ledger()
+		l, err := alloc.ParseEntries(r.SecurityGroup.Ledger)
+		if err != nil {
+			panic(err)
+		}
 		l.VirtualIPs[to] = l.VirtualIPs[from]
 		delete(l.VirtualIPs, from)
 		g := *r.SecurityGroup
