@@ -20,6 +20,7 @@ type draft struct {
 	sorted  []*party // by owner; the estate itself is not among them
 	estate  *party
 	changes map[resource.ID]*Change
+	unknown bool // Options.Gateways names one that isn't there
 
 	matched int                     // desired resources that are there in some form
 	clashes map[clash][]resource.ID // one owner's on one side and another's on the other

@@ -35,6 +35,8 @@ func TestIndex(t *testing.T) {
 	}{
 		"unchanged":                  {before: sites(2), after: sites(2)},
 		"the first gateway":          {after: sites(1), want: "acme/dc1", action: Create},
+		"a selection of nobody":      {before: sites(1), after: sites(1), edit: func(w *world) { stale(w); w.Options.Gateways = []string{"acme/dc9"} }},
+		"a list that went astray":    {before: sites(1), after: sites(1), edit: stale, want: "acme/dc1", action: Update},
 		"one more":                   {before: sites(1), after: sites(2), want: "acme/dc1\nacme/dc2", action: Update},
 		"one less without prune":     {before: sites(2), after: sites(1)},
 		"one less":                   {before: sites(2), after: sites(1), edit: prune, want: "acme/dc1", action: Update},
@@ -76,6 +78,28 @@ func TestIndex(t *testing.T) {
 				t.Errorf("the listing comes before %v", outline(p)[i+1:])
 			}
 		})
+	}
+}
+
+// stale changes the listing by another hand.
+func stale(w *world) {
+	w.edit(resource.ID{Kind: "kubernetes.kustomization", Name: "top"}, func(r *resource.Resource) {
+		o := *r.Object
+		o.Content = "something else"
+		r.Object = &o
+	})
+}
+
+// TestATreeBeginsWithItsFirstGateway: a list that stands without gateways too is not
+// made for a tree that gets none.
+func TestATreeBeginsWithItsFirstGateway(t *testing.T) {
+	w := between(nil, sites(1))
+	w.Index = func(standing []vpn.Owner) []resource.Resource {
+		return listing(append(standing, vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "always", Name: "there"}))
+	}
+	w.Refusals = []Refusal{{Owner: numbered(1).name(), Message: "no"}}
+	if p := Make(w.Input); len(p.Changes) > 0 {
+		t.Errorf("changes: %v", outline(p))
 	}
 }
 

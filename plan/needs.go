@@ -114,13 +114,15 @@ func step(c *Change) int {
 // tree. They come last: no list names what is not written yet.
 func (d *draft) index() {
 	p := d.estate
-	if d.in.Options.Only == OnlyCloud {
+	if d.in.Options.Only == OnlyCloud || d.unknown {
 		return
 	}
 	if d.in.Index != nil {
 		p.differs, p.extra = nil, nil
 		wanted := resource.Graph{}
-		wanted.Add(d.in.Index(d.inTree())...)
+		if standing := d.inTree(); len(standing) > 0 || d.indexed() {
+			wanted.Add(d.in.Index(standing)...)
+		}
 		for id, want := range wanted {
 			have, ok := d.in.Observed[id]
 			switch {
@@ -154,6 +156,16 @@ func (d *draft) index() {
 			c.need(p.changes, func(o *Change) bool { return o.Action != Delete })
 		}
 	}
+}
+
+// indexed tells whether there is a list already. A tree begins with its first gateway.
+func (d *draft) indexed() bool {
+	for _, have := range d.in.Observed {
+		if have.Owner == "" && have.Object != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // created are the kustomizations that this plan makes, by every folder above

@@ -68,6 +68,7 @@ func (d *draft) selected() {
 	}
 	for _, path := range d.in.Options.Gateways {
 		if !known[path] {
+			d.unknown = true
 			d.refuse(Refusal{Message: fmt.Sprintf("gateway %s is not known", path), Hint: suggestion(path, known)})
 		}
 	}

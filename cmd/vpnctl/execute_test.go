@@ -14,7 +14,7 @@ func TestCure(t *testing.T) {
 		want string
 	}{
 		"a quota":                     {cloud.ErrQuota, "raise the quota, or remove something"},
-		"a name that fits nothing":    {cloud.ErrUnresolved, "correct the name in the manifests"},
+		"a name that fits nothing":    {cloud.ErrUnresolved, "correct what the manifests name"},
 		"what the cloud rejects":      {cloud.ErrRejected, "see to what the cloud refuses"},
 		"what another try may cure":   {errors.New("503 Service Unavailable"), ""},
 		"a conflict is planned again": {cloud.ErrConflict, ""},

@@ -1,6 +1,11 @@
 package view
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan"
+)
 
 const namesInText = 10
 
@@ -8,7 +13,7 @@ const namesInText = 10
 // act, what next.
 func (t *text) closing() {
 	t.line()
-	for _, s := range t.tally.sentences(len(t.p.Refusals)) {
+	for _, s := range t.tally.sentences(t.p.Refusals) {
 		for _, line := range words(s, t.o.columns()) {
 			t.line(line)
 		}
@@ -19,10 +24,10 @@ func (t *text) closing() {
 }
 
 // sentences are the summary in words, the same in text and in markdown.
-func (t tally) sentences(refused int) []string {
+func (t tally) sentences(refusals []plan.Refusal) []string {
 	first := "Plan: " + t.counts() + "."
 	if t.Pending() == 0 {
-		first = t.unchanged(refused)
+		first = t.unchanged(len(refusals))
 	}
 	if n := len(t.interrupted); n > 0 {
 		first += fmt.Sprintf(" Interrupts %s (%s).", count(n, "tunnel"), names(t.interrupted, namesInText))
@@ -35,10 +40,20 @@ func (t tally) sentences(refused int) []string {
 	if s := t.blockage(); s != "" {
 		all = append(all, s)
 	}
-	if refused > 0 {
-		all = append(all, fmt.Sprintf("%s: what is named there is left alone.", count(refused, "refusal")))
+	if n := len(refusals); n > 0 {
+		all = append(all, count(n, "refusal")+": "+consequence(refusals))
 	}
 	return all
+}
+
+// consequence is what apply makes of refusals: one of a gateway leaves that alone,
+// one of the estate as a whole everything.
+func consequence(refusals []plan.Refusal) string {
+	whole := slices.ContainsFunc(refusals, func(r plan.Refusal) bool { return r.Owner.IsZero() })
+	if whole {
+		return "apply would change nothing at all."
+	}
+	return "what is named there is left alone."
 }
 
 func (t tally) unchanged(refused int) string {

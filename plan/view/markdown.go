@@ -68,7 +68,7 @@ func (m *markdown) head() {
 	m.line("### vpnctl plan: ", title)
 	m.line()
 	m.line(prose(headline(m.p, m.o.Header)))
-	for _, s := range m.tally.sentences(len(m.p.Refusals)) {
+	for _, s := range m.tally.sentences(m.p.Refusals) {
 		m.line()
 		m.line(prose(s))
 	}
