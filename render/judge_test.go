@@ -178,12 +178,12 @@ func TestJudgeOfWhatCannotBeRead(t *testing.T) {
 			}
 			before := now
 			before.Object = &resource.Object{Kind: "ConfigMap", Content: c.content}
-			got := Judge(before, now)
-			if got.Impact != plan.ImpactReconnect || !slices.Equal(got.Interrupts, c.peers) {
-				t.Errorf("judged %+v, want the reconnect of %v", got, c.peers)
-			}
-			if back := Judge(now, before); back.Impact != plan.ImpactReconnect || !slices.Equal(back.Interrupts, c.peers) {
-				t.Errorf("the other way judged %+v, want the reconnect of %v", back, c.peers)
+			for why, got := range map[string]plan.Verdict{
+				"what is in force now can't be read": Judge(before, now), "what comes can't be read back": Judge(now, before),
+			} {
+				if got.Impact != plan.ImpactReconnect || !slices.Equal(got.Interrupts, c.peers) || !strings.Contains(got.Consequence, why) {
+					t.Errorf("judged %+v, want the reconnect of %v: %s", got, c.peers, why)
+				}
 			}
 		})
 	}

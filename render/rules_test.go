@@ -37,6 +37,9 @@ func TestRules(t *testing.T) {
 			wireguard(vpn.Peer{Name: "a", Endpoint: "a.example.org:1"}, vpn.Peer{Name: "b"}, vpn.Peer{Name: "c", RoadWarrior: true}), nil,
 			[]string{"ingress udp 51820 anywhere (peer a, peer b, peer c)"},
 		},
+		"a road warrior comes from anywhere, whatever its endpoint": {
+			wireguard(vpn.Peer{Name: "a", RoadWarrior: true, Endpoint: "198.51.100.7:1"}), nil, []string{"ingress udp 51820 anywhere (peer a)"},
+		},
 		"a reverse exposure is open to each internal source, by port": {
 			vpn.Gateway{ReverseExposures: []vpn.Exposure{reverse("x", "tcp", vpn.PortRange{From: 80, To: 80}, vpn.PortRange{From: 8000, To: 8010})}},
 			[]string{"10.1.0.0/16", "10.2.0.0/16"},
