@@ -91,7 +91,6 @@ func recall(l *alloc.Ledger, records map[string][]string) (err error) {
 		l.MovingFrom = append(l.MovingFrom, p)
 	}
 	slices.SortFunc(l.MovingFrom, netip.Prefix.Compare)
-	l.MovingFrom = slices.Compact(l.MovingFrom)
 	for _, text := range records[draining] {
 		var bad error
 		if l.Draining, bad = time.Parse(time.RFC3339Nano, text); bad != nil {
