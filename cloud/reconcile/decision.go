@@ -32,9 +32,11 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 	d.checkNames()
 	d.checkLinks()
 	d.checkPins()
+	d.checkLock()
 	d.checkTree()
 	d.allocate()
 	d.checkSubnets()
+	d.checkTargets()
 	d.render()
 	return d
 }

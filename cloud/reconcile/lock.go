@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -21,6 +22,9 @@ func Lock(ctx context.Context, e vpn.Estate, l Locker, o state.LockOptions) (*st
 	where, err := l.Locate(ctx, e)
 	if err != nil {
 		return nil, err
+	}
+	if why, hint := unlockable(e.OpenStack.LockAddress, where); why != "" {
+		return nil, fmt.Errorf("%s: %s", why, hint)
 	}
 	o.Estate, o.Address = e.Name, e.OpenStack.LockAddress
 	if !o.Address.IsValid() {
