@@ -96,7 +96,7 @@ var judges = map[string]func(before, after string) plan.Verdict{
 	pod.KeyWireGuard: judgeInterface,
 	pod.KeyAgent:     judgeExpectation,
 	pod.KeyDaemon: func(_, _ string) plan.Verdict {
-		return plan.Verdict{Impact: plan.ImpactReload, Consequence: "in force when the pod starts the next time"}
+		return plan.Verdict{Impact: plan.ImpactReload, Consequence: "charon's own settings are in force when the pod starts the next time"}
 	},
 	pod.KeyRules: func(before, after string) plan.Verdict {
 		if grows(before, after) {
