@@ -106,6 +106,9 @@ func parseFault(text []byte) (*rule, error) {
 			return nil, fmt.Errorf("%s: has no effect with do: %s", key, f.Do)
 		}
 	}
+	if f.Status != nil && (*f.Status < 400 || *f.Status > 599) {
+		return nil, fmt.Errorf("status: %d is none of an error", *f.Status)
+	}
 	if (f.Call > 0) == (f.Match != nil) {
 		return nil, errors.New("exactly one of call and match says which calls are meant")
 	}

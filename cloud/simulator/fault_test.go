@@ -128,6 +128,8 @@ func TestFaultScriptIsStrict(t *testing.T) {
 		"a key that has no effect":       `{"call": 1, "do": "drop", "status": 500}`,
 		"nth of a single call":           `{"call": 1, "nth": 2, "do": "drop"}`,
 		"a negative count":               `{"match": {}, "times": -1, "do": "drop"}`,
+		"a status that is no error":      `{"call": 1, "do": "fail", "status": 204}`,
+		"a status that is none":          `{"call": 1, "do": "throttle", "status": 42}`,
 		"two objects in a line":          `{"call": 1, "do": "drop"} {"call": 2, "do": "drop"}`,
 		"a line that is not JSON":        `call 7 fails`,
 		"a wrong line after a right one": "{\"call\": 1, \"do\": \"drop\"}\n{",
