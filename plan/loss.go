@@ -67,8 +67,8 @@ func (d *draft) pinsRange(cidr string) bool {
 	})
 }
 
-// departure is what it does to a peer without a manifest that another gateway has
-// got: it must call that one now.
+// departure is what becomes of a peer without a manifest: its tunnel ends for good, or
+// it must call another gateway, which has got it.
 func (d *draft) departure(p *party, peer string, rules []resource.Rule) Verdict {
 	from := callsFrom(rules, peer)
 	for _, o := range d.sorted {
@@ -82,7 +82,7 @@ func (d *draft) departure(p *party, peer string, rules []resource.Rule) Verdict 
 			}
 		}
 	}
-	return Verdict{}
+	return Verdict{ImpactCustomer, []string{peer}, []string{peer}, peer + " has no tunnel any more"}
 }
 
 // peerRule begins the reason of a rule that is for a peer.

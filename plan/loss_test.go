@@ -64,6 +64,17 @@ func TestLoss(t *testing.T) {
 			},
 			want: []string{"- openstack.security-group/acme/dc1 none: service CIDR 100.64.3.0/24 is free for others"},
 		},
+		"a peer goes, whatever shows what it was rendered to": {
+			before: []site{two()}, after: []site{two().with(func(s *site) { delete(s.peers, "plant2") })},
+			edit: func(w *world) {
+				for id, r := range w.Observed {
+					if r.Object != nil && r.Object.Kind == "ConfigMap" {
+						delete(w.Observed, id)
+					}
+				}
+			},
+			want: []string{"~ openstack.security-group/acme/dc1 customer: plant2 has no tunnel any more"},
+		},
 		"a peer goes to another gateway, under another name": {
 			before: []site{two(), numbered(2)},
 			after: []site{
