@@ -155,7 +155,7 @@ func (d *draft) limitDeletes() {
 		case p.refused || p.fate == stay:
 		case p.fate == remove:
 			deletes += 1 + len(p.peers())
-			names = append(names, p.owner.Path())
+			names = append(names, p.owner.Path()+company(p.peers()))
 		default:
 			deletes += len(p.lost)
 			for _, peer := range p.lost {
@@ -169,8 +169,19 @@ func (d *draft) limitDeletes() {
 	d.withhold()
 	d.refuse(Refusal{
 		Message: fmt.Sprintf("%s would be deleted, more than %d: %s", count(deletes, "gateway or peer", "gateways and peers"), limit, strings.Join(names, ", ")),
-		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant", deletes),
+		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant: a gateway counts, and each of its peers", deletes),
 	})
+}
+
+// company names the peers that go with a gateway.
+func company(peers []string) string {
+	switch n := len(peers); {
+	case n == 0:
+		return ""
+	case n > 5:
+		return fmt.Sprintf(" with %d peers", n)
+	}
+	return " with " + strings.Join(peers, " and ")
 }
 
 // withhold leaves everyone as they are who would lose something.

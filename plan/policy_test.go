@@ -69,11 +69,11 @@ func TestPolicy(t *testing.T) {
 		"six are too many, and others go on": {
 			before: sites(7), after: []site{moved(numbered(1))}, edit: prune,
 			changes:  []string{"acme/dc1"},
-			refusals: []string{"12 gateways and peers would be deleted, more than 10: acme/dc2, acme/dc3, acme/dc4, acme/dc5, acme/dc6, acme/dc7 (--max-deletes 12, if that is meant)"},
+			refusals: []string{"12 gateways and peers would be deleted, more than 10: acme/dc2 with plant1, acme/dc3 with plant1, acme/dc4 with plant1, acme/dc5 with plant1, acme/dc6 with plant1, acme/dc7 with plant1 (--max-deletes 12, if that is meant: a gateway counts, and each of its peers)"},
 		},
 		"none may go": {
 			before: sites(2), after: sites(1), edit: func(w *world) { prune(w); w.Options.MaxDeletes = -1 },
-			refusals: []string{"2 gateways and peers would be deleted, more than 0: acme/dc2 (--max-deletes 2, if that is meant)"},
+			refusals: []string{"2 gateways and peers would be deleted, more than 0: acme/dc2 with plant1 (--max-deletes 2, if that is meant: a gateway counts, and each of its peers)"},
 		},
 		"no manifest at all": {
 			before: sites(1), edit: func(w *world) { prune(w); w.Manifests = 0 },
@@ -159,7 +159,7 @@ func TestPolicy(t *testing.T) {
 		"a lost peer counts": {
 			before: []site{two()}, after: []site{two().with(func(s *site) { delete(s.peers, "plant2") })},
 			edit:     func(w *world) { prune(w); w.Options.MaxDeletes = -1 },
-			refusals: []string{"1 gateway or peer would be deleted, more than 0: plant2 of acme/dc1 (--max-deletes 1, if that is meant)"},
+			refusals: []string{"1 gateway or peer would be deleted, more than 0: plant2 of acme/dc1 (--max-deletes 1, if that is meant: a gateway counts, and each of its peers)"},
 		},
 		"the last peer without a block": {
 			before: []site{two()}, after: []site{two().with(func(s *site) { delete(s.peers, "plant2"); s.grants = nil })}, edit: prune,
