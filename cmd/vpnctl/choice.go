@@ -15,10 +15,10 @@ type choice string
 // Decode reads the word and names those that are known where it is none of them.
 func (c *choice) Decode(ctx *kong.DecodeContext) error {
 	var word string
-	if err := ctx.Scan.PopValueInto("value", &word); err != nil {
-		return err
-	}
 	known := strings.FieldsFunc(ctx.Value.Enum, func(r rune) bool { return r == ',' })
+	if err := ctx.Scan.PopValueInto("value", &word); err != nil {
+		return fmt.Errorf("must be one of %s, but got nothing", strings.Join(known, ", "))
+	}
 	if word != "" && !slices.Contains(known, word) {
 		return fmt.Errorf("must be one of %s but got %q", strings.Join(known, ", "), word)
 	}

@@ -15,10 +15,10 @@ type selection struct {
 	Gateway    []string      `placeholder:"NS/NAME" sep:"none" help:"Only this gateway; repeatable. All manifests are still read."`
 	Only       choice        `enum:",cloud,kubernetes" default:"" placeholder:"SIDE" help:"Only one side: cloud or kubernetes."`
 	Prune      bool          `help:"Delete gateways and peers whose manifest is gone."`
-	MaxDeletes *int          `placeholder:"N" help:"With --prune: refuse to delete more gateways and peers than this. Default: 10."`
+	MaxDeletes *int          `placeholder:"N" help:"With --prune: refuse to delete more gateways and peers than this; a gateway that goes counts with its peers. Default: 10."`
 	AllowEmpty bool          `help:"With --prune: allow it although no manifest was read at all."`
-	Hold       time.Duration `default:"10m" help:"How long the cloud side outlives removed files, so that pods end first. Default: ${default}."`
-	PodsGone   bool          `help:"The pods of removed files have ended: don't hold their cloud side any longer."`
+	Hold       time.Duration `default:"10m" help:"With --prune: how long the cloud side outlives removed files, so that pods end first. Default: ${default}."`
+	PodsGone   bool          `help:"With --prune: the pods of removed files have ended, so their cloud side is not held any longer."`
 }
 
 // check refuses flags that make no sense together.
@@ -28,6 +28,10 @@ func (f selection) check() error {
 		return fmt.Errorf("--allow-empty needs --prune")
 	case f.MaxDeletes != nil && !f.Prune:
 		return fmt.Errorf("--max-deletes needs --prune")
+	case f.PodsGone && !f.Prune:
+		return fmt.Errorf("--pods-gone needs --prune")
+	case f.Hold != plan.DefaultHold && !f.Prune:
+		return fmt.Errorf("--hold needs --prune")
 	case f.MaxDeletes != nil && *f.MaxDeletes < 0:
 		return fmt.Errorf("--max-deletes is %d, but can't be negative", *f.MaxDeletes)
 	case f.Hold < 0:

@@ -33,18 +33,22 @@ func TestSelection(t *testing.T) {
 	}{
 		"nothing given":                     {"plan", plan.Options{Hold: plan.DefaultHold}, ""},
 		"gateways add up":                   {"plan --gateway a/b --gateway c/d,e", plan.Options{Gateways: []string{"a/b", "c/d,e"}, Hold: plan.DefaultHold}, ""},
-		"no hold at all is not the default": {"plan --hold 0s", plan.Options{Hold: -1}, ""},
+		"no hold at all is not the default": {"plan --prune --hold 0s", plan.Options{Prune: true, Hold: -1}, ""},
 		"no deletes are not the default":    {"plan --prune --max-deletes 0", plan.Options{Prune: true, MaxDeletes: -1, Hold: plan.DefaultHold}, ""},
 		"everything": {"plan --only cloud --prune --max-deletes 3 --allow-empty --hold 2h",
 			plan.Options{Only: plan.OnlyCloud, Prune: true, MaxDeletes: 3, AllowEmpty: true, Hold: 2 * time.Hour}, ""},
-		"pods gone":                    {"plan --pods-gone", plan.Options{PodsGone: true, Hold: plan.DefaultHold}, ""},
+		"pods gone":                    {"plan --prune --pods-gone", plan.Options{Prune: true, PodsGone: true, Hold: plan.DefaultHold}, ""},
+		"pods gone without prune":      {"plan --pods-gone", plan.Options{}, "--pods-gone needs --prune"},
+		"a hold without prune":         {"plan --hold 5m", plan.Options{}, "--hold needs --prune"},
 		"empty without prune":          {"plan --allow-empty", plan.Options{}, "--allow-empty needs --prune"},
 		"max deletes without prune":    {"plan --max-deletes 1", plan.Options{}, "--max-deletes needs --prune"},
 		"less than no deletes":         {"plan --prune --max-deletes=-1", plan.Options{}, "can't be negative"},
-		"less than no hold":            {"plan --hold=-1s", plan.Options{}, "can't be negative"},
-		"two ways to say how long":     {"plan --hold 1m --pods-gone", plan.Options{}, "exclude each other"},
+		"less than no hold":            {"plan --prune --hold=-1s", plan.Options{}, "can't be negative"},
+		"two ways to say how long":     {"plan --prune --hold 1m --pods-gone", plan.Options{}, "exclude each other"},
 		"a side that doesn't exist":    {"plan --only both", plan.Options{}, "must be one of"},
 		"an impact that doesn't exist": {"plan --deny-impact none", plan.Options{}, "must be one of"},
+		"no impact at the end":         {"plan --deny-impact", plan.Options{}, "must be one of reload, reconnect, restart, customer, but got nothing"},
+		"no impact before a flag":      {"plan --deny-impact --prune", plan.Options{}, "must be one of reload, reconnect, restart, customer, but got nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _, err := parsed(t, c.line)
@@ -74,7 +78,7 @@ func TestNextSaysTheSame(t *testing.T) {
 		"the simulation":  {"plan --sim a.yaml", "vpnctl apply --sim a.yaml"},
 		"its folder":      {"plan --sim=x a.yaml", "vpnctl apply --sim=x a.yaml"},
 		"every selection": {"plan --gateway a/b --only cloud --prune --max-deletes 3 --allow-empty --hold 2h .", "vpnctl apply --gateway a/b --only cloud --prune --max-deletes 3 --allow-empty --hold 2h0m0s ."},
-		"the gate":        {"plan --deny-impact customer --pods-gone .", "vpnctl apply --deny-impact customer --pods-gone ."},
+		"the gate":        {"plan --deny-impact customer --prune --pods-gone .", "vpnctl apply --deny-impact customer --prune --pods-gone ."},
 		"shell syntax":    {"plan it's$(x)", `vpnctl apply 'it'\''s$(x)'`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,7 @@ Exit codes: 0 done, 1 error, or a gateway that could not be written.`
 // the cloud side.
 func (c renderCommand) selection() selection {
 	return selection{Gateway: c.Gateway, Only: plan.OnlyKubernetes, Prune: c.Prune, MaxDeletes: c.MaxDeletes, AllowEmpty: c.AllowEmpty,
-		Hold: plan.DefaultHold, PodsGone: true}
+		Hold: plan.DefaultHold, PodsGone: c.Prune}
 }
 
 func (c renderCommand) Run(g *Globals, s *streams, stop *interrupts) error {
