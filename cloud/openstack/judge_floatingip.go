@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/vpnctl/vpnctl/cloud"
-	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
@@ -60,6 +59,7 @@ func (j *judgement) addressesByOwner() map[vpn.Owner]addresses {
 	for _, g := range j.manifest.Gateways {
 		if f := byAddress[g.FloatingIP.String()]; g.FloatingIP.IsValid() && f.ID != "" {
 			pin(g.Owner, f)
+			j.pinReach(g.Owner, f)
 		}
 	}
 	for o, g := range j.owned {
@@ -75,27 +75,6 @@ func (j *judgement) addressesByOwner() map[vpn.Owner]addresses {
 		}
 	}
 	return of
-}
-
-// judgePools refuses gateways that need an address from a pool which isn't there,
-// before anything of them is made. Where there is an address another pool changes
-// nothing, which is said.
-func (j *judgement) judgePools() {
-	for _, g := range j.manifest.Gateways {
-		if g.FloatingIP.IsValid() {
-			continue
-		}
-		wanted := cmp.Or(g.FloatingIPPool, j.manifest.OpenStack.FloatingIPPool)
-		pool, err := j.pool(wanted)
-		id := idOf(resource.KindFloatingIP, g.Owner)
-		switch has, there := j.Graph[id]; {
-		case !there && err != nil && g.FloatingIPPool != "":
-			j.problem(g.Owner, id, "name an external network, or leave the field out for the estate's pool", "spec.endpoint.floatingIPPool: %v", err)
-		case there && err == nil && !has.FloatingIP.Pinned && has.FloatingIP.Pool != pool:
-			j.Notices = append(j.Notices, plan.Notice{Owner: g.Owner,
-				Message: fmt.Sprintf("floating IP %s stays: pool %s counts for addresses that are allocated from now on", has.FloatingIP.Address, wanted)})
-		}
-	}
 }
 
 func (j *judgement) pin(f floatingIP) {

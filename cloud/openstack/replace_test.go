@@ -174,3 +174,49 @@ func TestAnAddressThatCannotBeHadMovesNothing(t *testing.T) {
 		t.Error("something was changed")
 	}
 }
+
+// An address, or a pool, that no router can lead to the transit subnet is refused
+// before anything is made, with the networks' names.
+func TestWhatCannotReachTheTransitSubnetIsRefused(t *testing.T) {
+	pinned := func(l *lab) wish { return l.customers(l.remote()) }
+	for name, c := range map[string]struct {
+		before bool // the gateway stands, with an address of its own
+		wish   func(l *lab) wish
+		pool   string
+		router map[string]any // what another hand does to the router
+		says   string         // empty: it may be done
+	}{
+		"a pin of a new gateway":     {wish: pinned, says: "can't be associated: router gateway-router has its gateway in network public"},
+		"a pin of one that stands":   {before: true, wish: pinned, says: "can't be associated"},
+		"a pool":                     {wish: func(l *lab) wish { l.remote(); return newWish(l) }, pool: "elsewhere", says: "a floating IP of pool elsewhere can't be associated"},
+		"a pool of one that stands":  {before: true, wish: func(l *lab) wish { l.remote(); return newWish(l) }, pool: "elsewhere"},
+		"a router without a gateway": {wish: newWish, router: map[string]any{"external_gateway_info": nil}, says: "router gateway-router has no external gateway"},
+		"the pool of the router":     {wish: newWish},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, simulator.Options{})
+			if c.before {
+				l.settle(keep, newWish(l))
+			}
+			w := c.wish(l)
+			if c.router != nil {
+				l.hand().put("router", routersPath+"/"+l.hand().facts().RouterID, c.router)
+			}
+			e := estate(w)
+			e.Gateways[0].FloatingIPPool = c.pool
+			o, err := l.connect("operator").Observe(t.Context(), e, keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := ""
+			for _, p := range o.Problems {
+				said += p.Message
+			}
+			if (c.says == "") != (said == "") || !strings.Contains(said, c.says) {
+				t.Errorf("said %q, want %q", said, c.says)
+			}
+		})
+	}
+}
+
+func newWish(l *lab) wish { return gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1")) }

@@ -70,6 +70,9 @@ type (
 		Name    string `json:"name"`
 		Project string `json:"project_id"`
 		Routes  []hop  `json:"routes"`
+		Gateway *struct {
+			Network string `json:"network_id"`
+		} `json:"external_gateway_info"`
 	}
 	hop struct { // one route
 		Destination string `json:"destination"`
