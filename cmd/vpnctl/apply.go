@@ -47,6 +47,9 @@ func (c applyCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if j.saved == nil && !c.AutoApprove && !terminal(s.stdin) {
 		return errors.New("apply asks before it changes anything, but there is no terminal: use --auto-approve, or save a plan and apply that")
 	}
+	if err := j.real(g); err != nil {
+		return err
+	}
 	a := &application{applyCommand: c, globals: g, streams: s, stop: stop, job: j}
 	if a.site, err = g.connect(stop, s, j.estate, j.base); err != nil {
 		return err
@@ -127,6 +130,10 @@ func (a *application) unattended() error {
 func (a *application) again(ctx context.Context, agreed plan.Plan, name string) error {
 	result, err := a.site.plan(ctx, a.job)
 	if err != nil {
+		return err
+	}
+	if over := result.Plan; len(agreed.Pending()) > 0 && len(over.Changes)+len(over.Refusals) == 0 {
+		_, err := fmt.Fprintf(a.streams.stdout, "Nothing to do: %s has been applied already.\n", name)
 		return err
 	}
 	if moved := plan.Compare(agreed, result.Plan); len(moved) > 0 {

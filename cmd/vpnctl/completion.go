@@ -24,45 +24,51 @@ Examples:
 }
 
 func (c completionCommand) Run(k *kong.Kong, s *streams) error {
-	script := map[string]func([]completable) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
-	_, err := io.WriteString(s.stdout, script(completables(k.Model)))
+	script := map[string]func(completable) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
+	_, err := io.WriteString(s.stdout, script(completables(k.Model.Node, "", nil)))
 	return err
 }
 
 // completable is a command and what may follow it.
 type completable struct {
-	name  string // "plan"; empty: the program itself
+	path  string // "plan", "simulator serve"; empty: the program itself
 	help  string
 	flags []completableFlag
-	words []string // values of its argument, where they are few
+	below []completable // commands that may follow
+	words []string      // values of its argument, where they are few
+	files bool          // its arguments are files
 }
 
+// completableFlag is a flag and what may follow it.
 type completableFlag struct {
 	name   string // without dashes
 	short  string // one letter, or empty
 	help   string
 	value  bool     // a value has to follow
+	many   bool     // it may be given again
 	values []string // the values that are known
+	paths  string   // what the value is a path of: "file", "dir" or empty. Of a flag without value: what may follow an equals sign
 }
 
-// completables lists the program itself and then its commands.
-func completables(app *kong.Application) []completable {
-	all := []completable{{flags: completableFlags(app.Flags)}}
-	for _, node := range app.Children {
-		if node.Hidden {
-			continue
-		}
-		c := completable{name: node.Name, help: node.Help, flags: completableFlags(slices.Concat(app.Flags, node.Flags))}
-		for _, p := range node.Positional {
-			c.words = append(c.words, enumOf(p)...)
-		}
-		for _, below := range node.Children {
-			c.words = append(c.words, below.Name)
-			c.flags = append(c.flags, completableFlags(below.Flags)...)
-		}
-		all = append(all, c)
+// completables is the grammar below a node. Flags of the commands above count
+// everywhere, those of a command that need not be named also before it.
+func completables(node *kong.Node, path string, above []*kong.Flag) completable {
+	flags := slices.Concat(above, node.Flags)
+	c := completable{path: path, help: node.Help}
+	for _, p := range node.Positional {
+		c.words = append(c.words, enumOf(p)...)
+		c.files = c.files || p.Name == "paths"
 	}
-	return all
+	for _, child := range node.Children {
+		if !child.Hidden {
+			c.below = append(c.below, completables(child, strings.TrimSpace(path+" "+child.Name), flags))
+		}
+	}
+	if node.DefaultCmd != nil {
+		flags = slices.Concat(flags, node.DefaultCmd.Flags)
+	}
+	c.flags = completableFlags(flags)
+	return c
 }
 
 func completableFlags(flags []*kong.Flag) []completableFlag {
@@ -71,9 +77,12 @@ func completableFlags(flags []*kong.Flag) []completableFlag {
 		if f.Hidden {
 			continue
 		}
-		c := completableFlag{name: f.Name, help: f.Help, value: !f.IsBool() && !f.IsCounter(), values: enumOf(f.Value)}
+		c := completableFlag{name: f.Name, help: f.Help, value: !f.IsBool() && !f.IsCounter(), many: f.IsCounter() || f.IsCumulative(), values: enumOf(f.Value)}
 		if f.Short != 0 {
 			c.short = string(f.Short)
+		}
+		if f.PlaceHolder == "FILE" || f.PlaceHolder == "DIR" {
+			c.paths = strings.ToLower(f.PlaceHolder)
 		}
 		all = append(all, c)
 	}
@@ -91,16 +100,47 @@ func enumOf(v *kong.Value) []string {
 	return values
 }
 
-// words are everything that may follow a command, files apart.
-func (c completable) all() []string {
+// all are a command and those below it.
+func (c completable) all() []completable {
+	list := []completable{c}
+	for _, b := range c.below {
+		list = append(list, b.all()...)
+	}
+	return list
+}
+
+// name is the last word of a command's path.
+func (c completable) name() string { return c.path[strings.LastIndex(c.path, " ")+1:] }
+
+// next are the words that may follow, files and flags apart.
+func (c completable) next() []string {
 	words := slices.Clone(c.words)
-	for _, f := range c.flags {
-		words = append(words, "--"+f.name)
-		if f.short != "" {
-			words = append(words, "-"+f.short)
-		}
+	for _, b := range c.below {
+		words = append(words, b.name())
 	}
 	return words
+}
+
+// dashed are the flag's names as they are typed.
+func (f completableFlag) dashed() []string {
+	if f.short == "" {
+		return []string{"--" + f.name}
+	}
+	return []string{"--" + f.name, "-" + f.short}
+}
+
+// takers are the names of all flags that a value has to follow, sorted.
+func (c completable) takers() []string {
+	var names []string
+	for _, command := range c.all() {
+		for _, f := range command.flags {
+			if f.value {
+				names = append(names, f.dashed()...)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // quote is a string for a shell, in single quotes.

@@ -2,47 +2,79 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
-// bashScript completes commands, flags and known values, and files for the rest.
-func bashScript(all []completable) string {
-	var names, cases, values []string
-	for _, c := range all {
-		cases = append(cases, fmt.Sprintf("    %q) words=%q ;;", c.name, strings.Join(c.all(), " ")))
-		if c.name != "" {
-			names = append(names, c.name)
+// bashScript completes commands, flags and known values, and files where there may
+// be some. Bash splits a word at an equals sign.
+func bashScript(program completable) string {
+	var paths, flags, commands []string
+	for _, c := range program.all() {
+		if c.path != "" {
+			paths = append(paths, quote(c.path))
 		}
 		for _, f := range c.flags {
-			if len(f.values) > 0 {
-				values = append(values, fmt.Sprintf("    --%s) COMPREPLY=($(compgen -W %q -- \"$cur\")); return ;;", f.name, strings.Join(f.values, " ")))
+			if line := bashFlag(c.path, f); line != "" {
+				flags = append(flags, line)
 			}
 		}
+		commands = append(commands, bashCommand(c))
 	}
-	slices.Sort(values)
 	return fmt.Sprintf(`# bash completion for vpnctl
 _vpnctl() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command="" word words i
-  if [[ $cur == "=" ]]; then cur=""; elif [[ $prev == "=" ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
-  case $prev in
-%s
-  esac
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at="" flags="" words="" files="" i
+  if [[ $cur == "=" ]]; then cur="" prev+="="; elif [[ $prev == "=" ]]; then prev="${COMP_WORDS[COMP_CWORD-2]}="; fi
   for ((i = 1; i < COMP_CWORD; i++)); do
-    for word in %s; do
-      [[ -z $command && ${COMP_WORDS[i]} == "$word" ]] && command=$word
-    done
+    case ${COMP_WORDS[i]} in
+    %s) ((i++)); [[ ${COMP_WORDS[i]} == "=" ]] && ((i++)) ;;
+    -*) [[ ${COMP_WORDS[i+1]} == "=" ]] && ((i += 2)) ;;
+    *) case "${at:+$at }${COMP_WORDS[i]}" in %s) at+="${at:+ }${COMP_WORDS[i]}" ;; esac ;;
+    esac
   done
-  case $command in
+  case "$at $prev" in
 %s
+  *)
+    case $at in
+%s
+    esac ;;
   esac
-  if [[ -z $command && $cur != -* ]]; then words=%q; fi
-  if [[ $cur == -* || -z $command ]]; then
-    COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  else
-    COMPREPLY=($(compgen -W "${words//-[^ ]*/}" -- "$cur") $(compgen -f -- "$cur"))
-  fi
+  if [[ $cur == -* ]]; then words=$flags files=""; fi
+  COMPREPLY=($(compgen -W "$words" -- "$cur") $([[ -n $files ]] && compgen "$files" -- "$cur"))
 }
 complete -o filenames -F _vpnctl vpnctl
-`, strings.Join(slices.Compact(values), "\n"), strings.Join(names, " "), strings.Join(cases, "\n"), strings.Join(names, " "))
+`, strings.Join(program.takers(), "|"), strings.Join(paths, "|"), strings.Join(flags, "\n"), strings.Join(commands, "\n"))
+}
+
+// bashFlag says what may follow a flag of a command.
+func bashFlag(path string, f completableFlag) string {
+	var patterns []string
+	for _, name := range f.dashed() {
+		if f.value {
+			patterns = append(patterns, quote(path+" "+name))
+		}
+		if f.value || f.paths != "" {
+			patterns = append(patterns, quote(path+" "+name+"="))
+		}
+	}
+	if len(patterns) == 0 {
+		return ""
+	}
+	follows := map[string]string{"file": "files=-f ", "dir": "files=-d "}[f.paths]
+	if len(f.values) > 0 {
+		follows = "words=" + quote(strings.Join(f.values, " ")) + " "
+	}
+	return "  " + strings.Join(patterns, "|") + ") " + follows + ";;"
+}
+
+// bashCommand says what may follow a command.
+func bashCommand(c completable) string {
+	var flags []string
+	for _, f := range c.flags {
+		flags = append(flags, f.dashed()...)
+	}
+	files := ""
+	if c.files {
+		files = " files=-f"
+	}
+	return fmt.Sprintf("    %s) flags=%s words=%s%s ;;", quote(c.path), quote(strings.Join(flags, " ")), quote(strings.Join(c.next(), " ")), files)
 }

@@ -5,19 +5,46 @@ import (
 	"strings"
 )
 
-// zshScript completes with descriptions, as zsh's own functions do.
-func zshScript(all []completable) string {
-	var commands, cases []string
-	for _, c := range all {
-		if c.name == "" {
-			continue
-		}
-		commands = append(commands, "    "+quote(c.name+":"+c.help))
-		cases = append(cases, fmt.Sprintf("    %s)\n      _arguments %s ;;", c.name, strings.Join(zshArguments(c), " \\\n        ")))
+// zshScript completes with descriptions, as zsh's own functions do. Every command is
+// a function.
+func zshScript(program completable) string {
+	var b strings.Builder
+	b.WriteString("#compdef vpnctl\n")
+	for _, c := range program.all() {
+		b.WriteString(zshFunction(c))
 	}
-	return fmt.Sprintf(`#compdef vpnctl
-_vpnctl() {
-  local context state line
+	b.WriteString(`if [ "$funcstack[1]" = "_vpnctl" ]; then _vpnctl "$@"; else compdef _vpnctl vpnctl; fi` + "\n")
+	return b.String()
+}
+
+func zshName(c completable) string {
+	return "_" + strings.ReplaceAll(strings.TrimSpace("vpnctl "+c.path), " ", "_")
+}
+
+func zshFunction(c completable) string {
+	arguments := zshFlags(c)
+	if len(c.below) > 0 {
+		return zshCommands(c, arguments)
+	}
+	switch {
+	case len(c.words) > 0:
+		arguments = append(arguments, quote("1: :("+strings.Join(c.words, " ")+")"))
+	case c.files:
+		arguments = append(arguments, quote("*:file:_files"))
+	}
+	return fmt.Sprintf("%s() {\n  _arguments %s\n}\n", zshName(c), strings.Join(arguments, " \\\n    "))
+}
+
+// zshCommands is the function of a command that others follow.
+func zshCommands(c completable, flags []string) string {
+	var commands, cases []string
+	for _, b := range c.below {
+		commands = append(commands, "    "+quote(b.name()+":"+b.help))
+		cases = append(cases, fmt.Sprintf("    %s) %s ;;", b.name(), zshName(b)))
+	}
+	return fmt.Sprintf(`%s() {
+  local context state state_descr line
+  typeset -A opt_args
   local -a commands
   commands=(
 %s
@@ -33,35 +60,37 @@ _vpnctl() {
     esac ;;
   esac
 }
-if [ "$funcstack[1]" = "_vpnctl" ]; then _vpnctl "$@"; else compdef _vpnctl vpnctl; fi
-`, strings.Join(commands, "\n"), strings.Join(zshFlags(all[0]), " \\\n    "), strings.Join(cases, "\n"))
-}
-
-func zshArguments(c completable) []string {
-	if len(c.words) > 0 {
-		return append(zshFlags(c), quote("1: :("+strings.Join(c.words, " ")+")"))
-	}
-	return append(zshFlags(c), quote("*:file:_files"))
+`, zshName(c), strings.Join(commands, "\n"), strings.Join(flags, " \\\n    "), strings.Join(cases, "\n"))
 }
 
 func zshFlags(c completable) []string {
 	var all []string
 	for _, f := range c.flags {
 		about := "[" + zshText.Replace(f.help) + "]"
-		value := ""
+		sign, value := "", ""
 		switch {
 		case len(f.values) > 0:
 			value = ":value:(" + strings.Join(f.values, " ") + ")"
+		case f.paths == "file":
+			value = ":file:_files"
+		case f.paths == "dir":
+			value = ":folder:_files -/"
 		case f.value:
-			value = ":value:_files"
+			value = ":value: "
 		}
-		name := "--" + f.name
-		if f.value {
-			name += "="
+		switch {
+		case f.value:
+			sign = "="
+		case value != "":
+			sign, value = "=-", ":"+value
 		}
-		all = append(all, quote(name+about+value))
+		again := ""
+		if f.many {
+			again = "*"
+		}
+		all = append(all, quote(again+"--"+f.name+sign+about+value))
 		if f.short != "" {
-			all = append(all, quote("-"+f.short+about+value))
+			all = append(all, quote(again+"-"+f.short+about+value))
 		}
 	}
 	return all

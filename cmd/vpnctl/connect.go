@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -21,6 +22,7 @@ type site struct {
 	drivers  []cloud.Driver
 	header   view.Header
 	identity string // of the cloud: the same wherever it is reached from
+	log      *slog.Logger
 	close    func() error
 }
 
@@ -47,6 +49,7 @@ func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base strin
 	name := cmp.Or(e.OpenStack.Cloud, os.Getenv("OS_CLOUD"), "of the environment")
 	at := newSite(e, driver, root, name)
 	at.identity = "project " + driver.Project()
+	at.logTo(g.log(s))
 	return at, nil
 }
 
@@ -81,8 +84,18 @@ func (g *Globals) connectSimulated(stop *interrupts, s *streams, e vpn.Estate, b
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	at.identity = "simulated in " + dir
+	at.identity = simulatedIn + dir
+	at.logTo(g.log(s))
 	return at, nil
+}
+
+// simulatedIn begins the identity of a simulated cloud.
+const simulatedIn = "simulated in "
+
+// logTo begins a log of what is done here.
+func (at *site) logTo(log *slog.Logger) {
+	at.log = log
+	log.Info("connected", "estate", at.estate.Name, "cloud", at.identity, "kubernetes", at.header.Target)
 }
 
 func newSite(e vpn.Estate, driver *openstack.Driver, root, name string) *site {

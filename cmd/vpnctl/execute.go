@@ -23,10 +23,13 @@ func (a *application) locked(run func(ctx context.Context) error) error {
 	if err != nil {
 		return err
 	}
+	a.site.log.Info("locked", "holder", holder())
 	defer func() {
 		if left := lock.Release(a.stop.ctx); left != nil {
 			fmt.Fprintln(a.streams.stderr, "! "+view.Plain(left.Error()))
+			return
 		}
+		a.site.log.Info("unlocked")
 	}()
 	if warning := lock.Warning(); warning != "" {
 		fmt.Fprintln(a.streams.stderr, "! "+view.Plain(warning))
@@ -66,7 +69,10 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 		Width: width(a.streams.stderr),
 	})
 	finished := ticking(show)
-	report := r.Apply(ctx, cloud.Execution{Parallelism: a.Parallelism, Stop: a.stop.stop, Progress: func(e cloud.Event) { tell(show, e) }})
+	report := r.Apply(ctx, cloud.Execution{Parallelism: a.Parallelism, Stop: a.stop.stop, Progress: func(e cloud.Event) {
+		a.record(e)
+		tell(show, e)
+	}})
 	finished()
 	if err := view.Outcomes(a.streams.stdout, view.Report{
 		Outcomes: outcomes(report),
@@ -83,6 +89,15 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 		return errSaid
 	}
 	return nil
+}
+
+// record logs a change that begins or has ended.
+func (a *application) record(e cloud.Event) {
+	words := []any{"change", e.Change.ID.String(), "action", string(e.Change.Action)}
+	if e.Err != nil {
+		words = append(words, "error", e.Err)
+	}
+	a.site.log.Info(string(e.State), words...)
 }
 
 func tell(show *view.Progress, e cloud.Event) {

@@ -80,6 +80,15 @@ func (g *Globals) home(estate, plan string) (string, error) {
 	return filepath.Dir(file), nil
 }
 
+// real refuses a saved plan of a simulated cloud without --sim, before a real one is
+// looked for.
+func (j *job) real(g *Globals) error {
+	if j.saved == nil || g.Sim.On || !strings.HasPrefix(j.saved.Cloud, simulatedIn) {
+		return nil
+	}
+	return fmt.Errorf("nothing was changed: %s was made on a simulated cloud (%s): apply it with --sim", j.file, j.saved.Cloud)
+}
+
 // belongs refuses a saved plan for another cloud: nothing in it would be found.
 func (j *job) belongs(at *site) error {
 	if j.saved == nil || j.saved.Cloud == "" || j.saved.Cloud == at.identity {

@@ -110,6 +110,10 @@ func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *v
 }
 
 func (at *site) plan(ctx context.Context, j *job) (*reconcile.Result, error) {
-	return reconcile.Plan(ctx, reconcile.Input{Estate: at.estate, Manifests: j.manifests, Drivers: at.drivers,
+	r, err := reconcile.Plan(ctx, reconcile.Input{Estate: at.estate, Manifests: j.manifests, Drivers: at.drivers,
 		Survey: j.survey, Options: j.options, Now: time.Now().UTC().Truncate(time.Second)})
+	if err == nil {
+		at.log.Info("planned", "manifests", j.manifests, "calls", at.cloud.Calls(), "changes", len(r.Plan.Pending()), "refusals", len(r.Plan.Refusals))
+	}
+	return r, err
 }
