@@ -90,9 +90,9 @@ func stale(w *world) {
 	})
 }
 
-// TestATreeBeginsWithItsFirstGateway: a list that stands without gateways too is not
-// made for a tree that gets none.
-func TestATreeBeginsWithItsFirstGateway(t *testing.T) {
+// TestNoTreeBeginsWithARefusal: a list that stands without gateways too is not made
+// where all of them are refused.
+func TestNoTreeBeginsWithARefusal(t *testing.T) {
 	w := between(nil, sites(1))
 	w.Index = func(standing []vpn.Owner) []resource.Resource {
 		return listing(append(standing, vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "always", Name: "there"}))

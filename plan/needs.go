@@ -120,7 +120,7 @@ func (d *draft) index() {
 	if d.in.Index != nil {
 		p.differs, p.extra = nil, nil
 		wanted := resource.Graph{}
-		if standing := d.inTree(); len(standing) > 0 || d.indexed() {
+		if standing := d.inTree(); len(standing) > 0 || d.indexed() || len(d.plan.Refusals) == 0 {
 			wanted.Add(d.in.Index(standing)...)
 		}
 		for id, want := range wanted {
@@ -158,7 +158,8 @@ func (d *draft) index() {
 	}
 }
 
-// indexed tells whether there is a list already. A tree begins with its first gateway.
+// indexed tells whether there is a list already: where everything is refused, none is
+// begun.
 func (d *draft) indexed() bool {
 	for _, have := range d.in.Observed {
 		if have.Owner == "" && have.Object != nil {
