@@ -86,14 +86,8 @@ type application struct {
 
 // asked plans, shows, asks, and applies what it showed.
 func (a *application) asked() error {
-	result, err := a.site.plan(a.stop.ctx, a.job)
-	if err != nil {
-		return err
-	}
-	if err := a.show(result); err != nil {
-		return err
-	}
-	if done, err := a.settled(result.Plan); done {
+	result, err := a.due(a.stop.ctx)
+	if err != nil || result == nil {
 		return err
 	}
 	if yes, err := a.ask(); err != nil || !yes {
@@ -111,18 +105,27 @@ func (a *application) saved() error {
 // unattended plans and applies without a question.
 func (a *application) unattended() error {
 	return a.locked(func(ctx context.Context) error {
-		result, err := a.site.plan(ctx, a.job)
-		if err != nil {
-			return err
-		}
-		if err := a.show(result); err != nil {
-			return err
-		}
-		if done, err := a.settled(result.Plan); done {
+		result, err := a.due(ctx)
+		if err != nil || result == nil {
 			return err
 		}
 		return a.carryOut(ctx, result)
 	})
+}
+
+// due plans and shows what is to be done; nil where that is nothing.
+func (a *application) due(ctx context.Context) (*reconcile.Result, error) {
+	result, err := a.site.plan(ctx, a.job)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.show(result); err != nil {
+		return nil, err
+	}
+	if done, err := a.settled(result.Plan); done {
+		return nil, err
+	}
+	return result, nil
 }
 
 // again plans once more and carries the plan out where it is still the one that
