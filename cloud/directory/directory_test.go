@@ -321,16 +321,16 @@ func TestObstacles(t *testing.T) {
 	want := configMap(body)
 	put(t, root, want.Object.Path, "mine\n")
 	o := observe(t, root)
-	got, err := New(root).Obstacles(resource.Graph{want.ID: want}, o.Graph)
+	got, err := New(root).Obstacles(t.Context(), resource.Graph{want.ID: want}, o.Graph)
 	if err != nil || len(got) != 1 || got[0].Owner != dc1 || got[0].ID != want.ID {
 		t.Errorf("refusals %v, error %v", got, err)
 	}
 	put(t, root, want.Object.Path, state.Marker("fra", dc1)+"\n")
-	if got, err := New(root).Obstacles(resource.Graph{want.ID: want}, observe(t, root).Graph); err != nil || len(got) != 0 {
+	if got, err := New(root).Obstacles(t.Context(), resource.Graph{want.ID: want}, observe(t, root).Graph); err != nil || len(got) != 0 {
 		t.Errorf("a directory of another estate, which Observe refuses: refusals %v, error %v", got, err)
 	}
 	put(t, root, want.Object.Path, want.Object.Content)
-	if got, err := New(root).Obstacles(resource.Graph{want.ID: want}, observe(t, root).Graph); err != nil || len(got) != 0 {
+	if got, err := New(root).Obstacles(t.Context(), resource.Graph{want.ID: want}, observe(t, root).Graph); err != nil || len(got) != 0 {
 		t.Errorf("refusals %v, error %v", got, err)
 	}
 }

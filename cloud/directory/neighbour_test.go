@@ -86,7 +86,7 @@ func TestListsInTheWay(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			root := t.TempDir()
 			put(t, root, c.file, c.content)
-			refusals, err := New(root).Obstacles(gateway, observe(t, root).Graph)
+			refusals, err := New(root).Obstacles(t.Context(), gateway, observe(t, root).Graph)
 			if err != nil {
 				t.Fatal(err)
 			}

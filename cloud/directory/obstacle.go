@@ -2,6 +2,7 @@ package directory
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +18,7 @@ import (
 // Obstacles names what stands where a desired file should, or a list of the tree,
 // without being one that Observe saw as ours: a plan refuses it before anything is
 // written.
-func (d *Driver) Obstacles(desired, observed resource.Graph) ([]plan.Refusal, error) {
+func (d *Driver) Obstacles(_ context.Context, desired, observed resource.Graph) ([]plan.Refusal, error) {
 	root, err := d.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

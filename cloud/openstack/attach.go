@@ -62,7 +62,7 @@ func (v verb) attach(ctx context.Context, id, server string) error {
 		case p.Device != "":
 			return fmt.Errorf("%s: %w", doing, conflict("it is attached to %s by now", p.Device))
 		case answered(err, http.StatusNotFound):
-			return fmt.Errorf("%s: %w: %w", doing, v.noServer(server), err)
+			return fmt.Errorf("%s: %w: %w", doing, noServer(server, v.After.Port.Node), err)
 		case waited >= v.patience || !lost(err) && !answered(err, http.StatusConflict):
 			return fmt.Errorf("%s: %w", doing, err)
 		}
@@ -70,11 +70,6 @@ func (v verb) attach(ctx context.Context, id, server string) error {
 			return fmt.Errorf("%s: %w", doing, err)
 		}
 	}
-}
-
-// noServer says where a server's ID was taken from that names none.
-func (v verb) noServer(server string) error {
-	return unresolved("spec.kubernetes.nodes: the project has no server %s, which is given as the serverID of node %s", server, v.After.Port.Node)
 }
 
 // detach takes the port from the server that has it and waits until it is free.

@@ -24,7 +24,7 @@ const (
 // collections are the lists' names by their paths.
 var collections = map[string]string{
 	"security-groups": "security_groups", "ports": "ports", "floatingips": "floatingips",
-	"routers": "routers", "networks": "networks", "subnets": "subnets",
+	"routers": "routers", "networks": "networks", "subnets": "subnets", serversPath: "servers",
 }
 
 // call makes one call of Neutron; path has no leading slash. The error is a
@@ -37,6 +37,14 @@ func (d *Driver) call(ctx context.Context, method, path string, in, out any) (ht
 func (d *Driver) nova(ctx context.Context, method, path string, in any) error {
 	_, err := send(ctx, d.compute, method, d.compute.ServiceURL(path), in, nil)
 	return err
+}
+
+// of is the service that has a list.
+func (d *Driver) of(path string) *gophercloud.ServiceClient {
+	if path == serversPath {
+		return d.compute
+	}
+	return d.neutron
 }
 
 func send(ctx context.Context, c *gophercloud.ServiceClient, method, address string, in, out any) (http.Header, error) {
@@ -86,7 +94,7 @@ func pages[T any](ctx context.Context, d *Driver, path string, query url.Values)
 	}
 	for seen := ""; ; {
 		p := page[T]{name: collections[path]}
-		_, err := d.call(ctx, http.MethodGet, path+"?"+q.Encode(), nil, &p)
+		_, err := send(ctx, d.of(path), http.MethodGet, d.of(path).ServiceURL(path)+"?"+q.Encode(), nil, &p)
 		if seen != "" && answered(err, http.StatusNotFound) {
 			return nil, fmt.Errorf("%w: %w", errMarkerGone, err)
 		}

@@ -121,6 +121,9 @@ func (v verb) settlePort(ctx context.Context, p port, own string) (resource.Gate
 	if err := v.expected(p); err != nil {
 		return p.facts(), err
 	}
+	if err := v.destination(ctx, p); err != nil {
+		return p.facts(), err
+	}
 	attributes := map[string]any{}
 	if !slices.Contains(p.Groups, own) {
 		attributes["security_groups"] = append(slices.Clone(p.Groups), own)
@@ -185,6 +188,11 @@ func (v verb) deletePort(ctx context.Context) error {
 		return conflict("port %s is no cut-off create any more", p.ID)
 	case !v.Before.CutOff && !v.mine(p.Project, p.Tags):
 		return v.notMine("port", p.ID)
+	}
+	if v.After != nil { // it is made anew elsewhere
+		if err := v.destination(ctx, p); err != nil {
+			return err
+		}
 	}
 	if err := v.detach(ctx, p); err != nil {
 		return err

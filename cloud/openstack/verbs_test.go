@@ -242,6 +242,51 @@ func TestAttachingToNoServerNamesTheField(t *testing.T) {
 	}
 }
 
+// Before a gateway that runs is taken from its server, the one that it is to go to
+// is looked for: a plan refuses what isn't there, and so does the driver.
+func TestAGatewayIsNotDetachedForAServerThatIsNotThere(t *testing.T) {
+	l, _, w := built(t)
+	standing := l.snapshot()
+	there, missing := w, w
+	there.server, missing.server = l.node("worker-2"), "11111111-2222-3333-4444-555555555555"
+	d := l.connect("operator")
+	o, err := d.Observe(t.Context(), estate(w), keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		to       wish
+		calls    int
+		refusals int
+	}{
+		"where it is":          {w, 0, 0},
+		"a server that is":     {there, 1, 0},
+		"a server that is not": {missing, 1, 1},
+	} {
+		desired := resource.Graph{}
+		desired.Add(c.to.desired(o.Facts)...)
+		l.Reset()
+		got, err := d.Obstacles(t.Context(), desired, o.Graph)
+		if err != nil || len(got) != c.refusals || len(l.Calls()) != c.calls {
+			t.Errorf("%s: refusals %v, error %v, %d calls", name, got, err, len(l.Calls()))
+		}
+		for _, r := range got {
+			if r.Owner != w.owner || !strings.Contains(r.Message, "spec.kubernetes.nodes: ") || !strings.Contains(r.Message, missing.server) {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+	}
+	missing.ledger.ServiceCIDR = cidr("100.64.9.0/24") // its pairs are to change as well
+	for _, a := range []plan.Action{plan.Update, plan.Replace} {
+		if _, err := d.Apply(t.Context(), change(o, missing, resource.KindPort, a)); !errors.Is(err, cloud.ErrUnresolved) {
+			t.Errorf("%s: error %v", a, err)
+		}
+	}
+	if diff := cmp.Diff(standing, l.snapshot()); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
 // failing disturbs the first calls of one kind; -1: all of them.
 func failing(times int, which func(*http.Request) bool, f simulator.Fault) func(int, *http.Request) simulator.Fault {
 	return func(_ int, r *http.Request) simulator.Fault {

@@ -44,7 +44,7 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 	d := prepare(in, seen)
 	for _, driver := range in.Drivers {
 		if o, ok := driver.(obstructed); ok {
-			found, err := o.Obstacles(d.desired, seen.Graph)
+			found, err := o.Obstacles(ctx, d.desired, seen.Graph)
 			if err != nil {
 				return nil, err
 			}
@@ -54,9 +54,9 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 	return d.result(), nil
 }
 
-// obstructed is a driver that can tell what stands in the way of a create.
+// obstructed is a driver that can tell what stands in the way of what is desired.
 type obstructed interface {
-	Obstacles(desired, observed resource.Graph) ([]plan.Refusal, error)
+	Obstacles(ctx context.Context, desired, observed resource.Graph) ([]plan.Refusal, error)
 }
 
 // Apply carries the plan out. The execution's drivers, renderer and recheck are

@@ -77,6 +77,31 @@ var interfaces = []behaviour{
 		s.expectNova(s.do(s.customer, "GET", "compute", "/servers/"+s.nodes[0], nil), 404, "itemNotFound")
 		s.expectNova(s.do(s.operator, "GET", "compute", "/servers/"+missing, nil), 404, "itemNotFound")
 	}},
+	{"servers are listed in brief, by pages", func(s *scene) {
+		found := map[string]bool{}
+		for path := "/servers?limit=1"; path != ""; {
+			a := s.do(s.operator, "GET", "compute", path, nil)
+			s.expect(a, 200, "")
+			page := a.body().list("servers")
+			if len(page) > 1 {
+				s.Fatalf("%d servers on a page of one", len(page))
+			}
+			path = ""
+			for _, server := range page {
+				if _, told := server["status"]; found[server.id()] || told {
+					s.Fatalf("%v a second time, or not in brief", server)
+				}
+				found[server.id()] = true
+				path = "/servers?limit=1&marker=" + server.id()
+			}
+			if more := len(a.body().list("servers_links")) > 0; !more {
+				path = ""
+			}
+		}
+		for _, id := range s.nodes {
+			s.same("found", true, found[id])
+		}
+	}},
 	{"servers are listed with the newest first", func(s *scene) {
 		a := s.do(s.operator, "GET", "compute", "/servers/detail", nil)
 		s.expect(a, 200, "")
