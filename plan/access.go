@@ -16,6 +16,9 @@ func (d *draft) access() {
 	for _, p := range d.sorted {
 		t := table{party: p, after: d.reach(p), yes: &yes, no: &no}
 		t.before, t.read = d.in.Before[p.text]
+		if t.read && t.after == asDesired {
+			t.led, t.leads = d.targets(p)
+		}
 		t.exposures(false)
 		t.exposures(true)
 		slices.SortFunc(t.rows, func(a, b Access) int {
@@ -28,6 +31,9 @@ func (d *draft) access() {
 			return strings.Compare(a.Exposure, b.Exposure)
 		})
 		d.closing(p, t.rows)
+		if d.delayed(p) {
+			t.hold()
+		}
 		d.plan.Access = append(d.plan.Access, t.rows...)
 	}
 }
@@ -68,6 +74,8 @@ type table struct {
 	after  future
 	rows   []Access
 
+	led, leads map[string]vpn.Target // where exposures lead before and after; nil: nothing changes, or it is not known
+
 	yes, no *bool
 }
 
@@ -98,6 +106,20 @@ func (t *table) exposures(reverse bool) {
 		}
 		t.rows = append(t.rows, r)
 	})
+}
+
+// delayed tells whether what decides on a gateway's access is held: its ruleset or its
+// pod, or where neither changes all that is planned of it.
+func (d *draft) delayed(p *party) bool {
+	held, pending := false, false
+	for _, c := range p.changes {
+		decides := c.ID.Kind == kindDeployment || c.ID.Kind == kindConfigMap && strings.HasSuffix(c.ID.Name, rulesSuffix)
+		if decides && c.Held != "" {
+			return true
+		}
+		held, pending = held || c.Held != "", pending || c.Held == ""
+	}
+	return held && !pending
 }
 
 // list is the gateway's exposures of one direction.
@@ -136,9 +158,30 @@ func (t *table) desired(peer *vpn.Peer, x *vpn.Exposure, granted []string, rever
 		r.Note = t.note(peer, x, reverse)
 	case t.after == asDesired && r.After == t.no && peer.Grants == nil:
 		r.Note = "no authorization: " + grant(x, reverse)
+	case t.after == asDesired && r.After == t.yes && r.Before == t.yes:
+		r.Width, r.Note = t.width(x.Name)
+	case t.after == asDesired && r.After == t.yes && len(x.Target.Ports) == 0:
+		r.Note = everything
 	}
 	if r.Before != nil || r.After != nil || r.BeforeUnknown {
 		t.rows = append(t.rows, r)
+	}
+}
+
+// width is how what an exposure leads to changes.
+func (t *table) width(exposure string) (Width, string) {
+	was, known := t.led[exposure]
+	is, there := t.leads[exposure]
+	if !known || !there {
+		return "", ""
+	}
+	return width(was, is)
+}
+
+// hold marks the rows that change: this run does not come to that.
+func (t *table) hold() {
+	for i, r := range t.rows {
+		t.rows[i].Held = r.Before != r.After || r.BeforeUnknown != r.AfterUnknown || r.Width != ""
 	}
 }
 

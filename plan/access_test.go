@@ -45,6 +45,15 @@ func TestAccess(t *testing.T) {
 			after: []site{dc1()},
 			want:  []string{"plant1 → web: – yes", "plant1 ← plc: – yes"}, opens: 2,
 		},
+		"an exposure without ports": {
+			after: []site{dc1()},
+			edit: func(w *world) {
+				for i := range w.Estate.Gateways {
+					w.Estate.Gateways[i].Exposures[0].Target.Ports = nil
+				}
+			},
+			want: []string{"plant1 → web: – yes (every port and protocol)", "plant1 ← plc: – yes"}, opens: 2,
+		},
 		"a second peer without a grant ends what nobody wrote down": {
 			before: []site{dc1()}, after: []site{dc1().with(func(s *site) { s.peers["plant2"] = "198.51.100.2" })},
 			want: []string{

@@ -29,6 +29,9 @@ type Input struct {
 	// Index renders the objects of the estate itself that list the gateways
 	// standing in the tree after this plan, sorted. Nil: Desired holds them all.
 	Index func(standing []vpn.Owner) []resource.Resource
+	// Targets reads from a gateway's ConfigMaps where its exposures lead, by their names.
+	// Nil, or nil of these: not known.
+	Targets func(objects resource.Graph) map[string]vpn.Target
 	// Before is the access now in force: owner text → peer → access. An owner or
 	// peer that is missing is not known.
 	Before map[string]map[string]vpn.Access

@@ -146,7 +146,9 @@ type Access struct {
 
 	BeforeUnknown bool   `json:"beforeUnknown,omitempty"` // the gateway runs, and what it was rendered to can't be read
 	AfterUnknown  bool   `json:"afterUnknown,omitempty"`  // the same, and this plan leaves it as it is
-	Note          string `json:"note,omitempty"`          // how to get back what closes
+	Width         Width  `json:"width,omitempty"`         // reached before and after, but not the same; empty: the same
+	Held          bool   `json:"held,omitempty"`          // the row changes with changes that are held: not in this run
+	Note          string `json:"note,omitempty"`          // how to get back what closes, or how much of the target is reached
 }
 
 // Pending are the changes that would be executed: all but the held ones.

@@ -52,9 +52,9 @@ func (s site) id(k resource.Kind) resource.ID {
 }
 
 func (s site) gateway() vpn.Gateway {
-	g := vpn.Gateway{Owner: s.name(), Protocol: vpn.IPsec, Exposures: []vpn.Exposure{{Name: "web"}}}
+	g := vpn.Gateway{Owner: s.name(), Protocol: vpn.IPsec, Exposures: []vpn.Exposure{{Name: "web", Target: tcp("10.0.0.5", 443)}}}
 	if s.plc != 0 {
-		g.ReverseExposures = []vpn.Exposure{{Name: "plc", Target: vpn.Target{Address: netip.MustParseAddr("192.168.0.9")}}}
+		g.ReverseExposures = []vpn.Exposure{{Name: "plc", Target: tcp("192.168.0.9", 502)}}
 	}
 	if s.pinned {
 		g.FloatingIP = netip.MustParseAddr(s.address)
@@ -67,6 +67,14 @@ func (s site) gateway() vpn.Gateway {
 		g.Peers = append(g.Peers, p)
 	}
 	return g
+}
+
+func tcp(address string, ports ...uint16) vpn.Target {
+	t := vpn.Target{Address: netip.MustParseAddr(address)}
+	for _, p := range ports {
+		t.Protocol, t.Ports = "tcp", append(t.Ports, vpn.PortRange{From: p, To: p})
+	}
+	return t
 }
 
 func (s site) ledger() alloc.Ledger {

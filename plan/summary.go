@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -9,8 +10,8 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// Summary is a plan in figures. All but Held count pending changes alone. The record
-// of what was applied counts only for a gateway where it is the only change.
+// Summary is a plan in figures. All but Held count pending changes alone, and of those
+// the counted ones.
 type Summary struct {
 	Creates, Updates, Replaces, Adopts, Releases, Deletes int
 
@@ -22,7 +23,8 @@ type Summary struct {
 
 	Kept int // foreign parts that stay
 
-	Opens, Closes int // rows of the reachability table
+	Opens, Closes int // rows of the reachability table; none of them counts what is held
+	Widens        int // rows whose target is another one, or with other or more ports
 	Unsure        int // rows of which it is not known whether they open, close or stay
 
 	SourcesOpen, SourcesClose int // ranges on our side that gain or lose reverse exposures
@@ -46,18 +48,13 @@ func (s Summary) Pending() int {
 // Summary counts the plan.
 func (p Plan) Summary() Summary {
 	s := Summary{Kept: len(p.Kept)}
-	beside := map[vpn.Owner]bool{} // who has changes besides the record
-	for i := range p.Changes {
-		if p.Changes[i].ID.Kind != resource.KindApplied {
-			beside[p.Changes[i].Owner] = true
-		}
-	}
-	for i := range p.Changes {
-		if c := &p.Changes[i]; c.ID.Kind != resource.KindApplied || !beside[c.Owner] {
-			s.add(c)
-		}
+	for c := range Counted(p.Changes) {
+		s.add(c)
 	}
 	for _, a := range p.Access {
+		if a.Held {
+			continue
+		}
 		if a.BeforeUnknown {
 			s.Unsure += btoi(!a.AfterUnknown)
 			continue
@@ -65,6 +62,7 @@ func (p Plan) Summary() Summary {
 		before, after := a.Before != nil && *a.Before, a.After != nil && *a.After
 		s.Opens += btoi(after && !before)
 		s.Closes += btoi(before && !after)
+		s.Widens += btoi(a.Width == Wider || a.Width == Other)
 	}
 	for _, x := range p.Sources {
 		s.SourcesOpen += btoi(x.After)
@@ -72,6 +70,26 @@ func (p Plan) Summary() Summary {
 	}
 	s.Interrupted, s.Customers = distinct(s.Interrupted), distinct(s.Customers)
 	return s
+}
+
+// Counted are the changes that figures count, here and wherever changes are counted:
+// all but the record of what was applied, which counts only for a gateway where it is
+// the only change.
+func Counted(changes []Change) iter.Seq[*Change] {
+	beside := map[vpn.Owner]bool{} // who has changes besides the record
+	for i := range changes {
+		if changes[i].ID.Kind != resource.KindApplied {
+			beside[changes[i].Owner] = true
+		}
+	}
+	return func(yield func(*Change) bool) {
+		for i := range changes {
+			c := &changes[i]
+			if (c.ID.Kind != resource.KindApplied || !beside[c.Owner]) && !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 func (s *Summary) add(c *Change) {

@@ -52,6 +52,7 @@ func (d *decision) result() *Result {
 		Notices:    slices.Concat(d.seen.Notices, d.notices),
 		Judge:      render.Judge,
 		Succession: render.Succession,
+		Targets:    render.Targets,
 		Before:     render.Before(d.seen.Graph),
 		Index:      d.index,
 		Options:    d.Options,

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/vpnctl/vpnctl/plan"
@@ -13,7 +14,8 @@ type row struct {
 	who, arrow, what string // the arrow points from who opens the connection to who answers it
 	before, after    string
 	note             string
-	opens, closes    bool // neither: it stays, or nobody knows
+	opens, closes    bool // neither: it stays, it is held, or nobody knows
+	widens           bool // what is reached is more, or something else
 }
 
 // table are the rows that change, or with all of them every one: ranges on our
@@ -38,9 +40,17 @@ func accessRow(a plan.Access) row {
 	if a.Reverse {
 		r.arrow = "←"
 	}
+	if a.Width != "" {
+		r.after = Plain(string(a.Width))
+	}
+	if a.Held {
+		r.note = strings.TrimSuffix("held: "+r.note, ": ")
+		return r
+	}
 	if was, is := open(a.Before), open(a.After); !a.BeforeUnknown {
 		r.opens, r.closes = is && !was, was && !is
 	}
+	r.widens = a.Width == plan.Wider || a.Width == plan.Other
 	return r
 }
 
@@ -104,7 +114,7 @@ func (t *text) row(r row, who, what int) {
 
 func (r row) color() string {
 	switch {
-	case r.opens:
+	case r.opens, r.widens:
 		return green
 	case r.closes:
 		return red

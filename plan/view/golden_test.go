@@ -65,6 +65,7 @@ func TestTextAndMarkdown(t *testing.T) {
 		"every gateway's addresses with verbose": {unchanged(2), Options{Verbose: true, Given: standing(unchanged(2))}},
 		"many addresses are counted":             {plan.Plan{Estate: "e", Changes: crowded()}, Options{Header: header}},
 		"ranges on our side have rows":           {sources(), Options{Header: header}},
+		"what is reached is more, or is held":    {widened(), Options{Header: header}},
 		"what was reached is not known":          {unread(), Options{Header: header}},
 		"an estate's own files have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
 	} {
@@ -93,6 +94,21 @@ func sources() plan.Plan {
 	}
 	return plan.Plan{Estate: "e", Owners: []plan.Owner{{Owner: dc1, Protocol: vpn.IPsec, Peers: []string{"plant1"}}}, Changes: indexChange(),
 		Sources: []plan.Source{many, few("10.2.0.0/16", "plc"), few("10.3.0.0/16", "mes", "plc"), few("0.0.0.0/0", "a", "b", "c")}}
+}
+
+// widened has rows of exposures that lead to more, to less and elsewhere, and of what
+// this run does not come to.
+func widened() plan.Plan {
+	row := func(exposure string, width plan.Width, note string) plan.Access {
+		return plan.Access{Gateway: dc1, Peer: "plant1", Exposure: exposure, Before: &yes, After: &yes, Width: width, Note: note}
+	}
+	return plan.Plan{Estate: "e", Owners: []plan.Owner{{Owner: dc1, Protocol: vpn.IPsec, Peers: []string{"plant1"}}}, Changes: indexChange(),
+		Access: []plan.Access{
+			row("ldap", plan.Wider, "ports: tcp 636 → every port and protocol"), row("mail", plan.Less, "ports: tcp 25, 587 → tcp 587"),
+			row("web", plan.Other, "target: 10.20.0.30 → 10.20.0.31"), row("wiki", "", ""),
+			{Gateway: dc1, Peer: "plant2", Exposure: "ldap", After: &yes, Held: true, Note: "every port and protocol"},
+			{Gateway: dc1, Peer: "plant3", Exposure: "ldap", Before: &yes, Held: true},
+		}}
 }
 
 // unread has a gateway whose files were lost.

@@ -135,7 +135,7 @@ func judgement(b *block) string {
 // actions writes "+3 ~1 -0" with only the signs that occur.
 func actions(b *block) string {
 	figures := map[string]int{}
-	for _, c := range b.changes {
+	for c := range plan.Counted(b.changes) {
 		if c.Held != "" {
 			figures[signHeld]++
 		} else {
@@ -159,7 +159,7 @@ func (m *markdown) access() {
 	var lines []string
 	for _, r := range rows {
 		after := r.after
-		if r.closes {
+		if r.closes || r.widens {
 			after = "**" + after + "**"
 		}
 		lines = append(lines, fmt.Sprintf("| %s | %s %s | %s | %s | %s |", prose(clip(r.who, cellLimit)), r.arrow,
@@ -177,6 +177,11 @@ func (m *markdown) access() {
 
 func (m *markdown) notices() {
 	var lines []string
+	for _, b := range blocks(m.p) {
+		if s := b.required(); s != "" {
+			lines = append(lines, "- "+prose(clip(Plain(b.Owner.Owner.Path())+" "+s, 3*cellLimit)))
+		}
+	}
 	for _, n := range m.p.Notices {
 		line := n.Message
 		if !n.Owner.IsZero() {

@@ -75,9 +75,13 @@ func (t tally) counts() string {
 }
 
 // grants writes "1 grant opens, 2 close." and the same of ranges on our side;
-// empty where nothing does. What may do either is counted apart.
+// empty where nothing does. What may do either, and what leads to more or elsewhere, is
+// counted apart.
 func (t tally) grants() string {
 	s := moves("grant", t.Opens, t.Closes) + moves("internal source", t.SourcesOpen, t.SourcesClose)
+	if t.Widens > 0 {
+		s += fmt.Sprintf(" %s %s more or something else.", count(t.Widens, "grant"), reach(t.Widens))
+	}
 	if t.Unsure > 0 {
 		s += fmt.Sprintf(" Whether %s %s, %s or %s is not known.", count(t.Unsure, "grant"),
 			conjugate(t.Unsure, "open"), conjugate(t.Unsure, "close"), conjugate(t.Unsure, "stay"))
@@ -96,6 +100,13 @@ func moves(noun string, opens, closes int) string {
 		return fmt.Sprintf(" %s %s.", count(closes, noun), conjugate(closes, "close"))
 	}
 	return ""
+}
+
+func reach(n int) string {
+	if n == 1 {
+		return "reaches"
+	}
+	return "reach"
 }
 
 func conjugate(n int, v string) string {
