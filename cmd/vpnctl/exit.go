@@ -13,7 +13,7 @@ const (
 	exitDone        = 0
 	exitError       = 1   // refused, failed, denied, or a command line that makes no sense
 	exitChanges     = 2   // --detailed-exitcode: there are changes
-	exitInterrupted = 130 // Ctrl-C ended the run at once: while reading, or the second one of an apply
+	exitInterrupted = 130 // Ctrl-C ended the run at once: before anything was changed, or as the second one
 )
 
 // errChanges: all went well, and there are changes.
