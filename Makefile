@@ -53,5 +53,5 @@ e2e-render: ## every rendered ruleset through nft, every swanctl.conf into a cha
 e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Placement, Glance and Nova
 	cloud/openstack/testdata/e2e-openstack
 
-bench: ## the figures of the limits that the README states
+bench: ## the limits, measured
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/... ./cmd/vpnctl
