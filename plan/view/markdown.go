@@ -177,11 +177,6 @@ func (m *markdown) access() {
 
 func (m *markdown) notices() {
 	var lines []string
-	for _, b := range blocks(m.p) {
-		if s := b.required(); s != "" {
-			lines = append(lines, "- "+prose(clip(Plain(b.Owner.Owner.Path())+" "+s, 3*cellLimit)))
-		}
-	}
 	for _, n := range m.p.Notices {
 		line := n.Message
 		if !n.Owner.IsZero() {
