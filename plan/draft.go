@@ -108,7 +108,7 @@ func (d *draft) lines() {
 	d.plan.Owners = make([]Owner, 0, len(d.sorted))
 	for i, p := range d.sorted {
 		p.order = i
-		p.line = &Owner{Owner: p.owner, New: p.fresh(), Gone: p.gateway == nil}
+		p.line = &Owner{Owner: p.owner, New: p.fresh(), Gone: p.gateway == nil, Secrets: p.secrets()}
 		if p.ledger != nil {
 			p.line.Protocol, p.line.Peers = p.ledger.Protocol, union(p.ledger.Peers, nil)
 		}

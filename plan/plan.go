@@ -62,6 +62,10 @@ type Owner struct {
 	Excluded bool         `json:"excluded,omitempty"` // not selected by Options.Gateways
 	Blocked  string       `json:"blocked,omitempty"`  // why the whole gateway is left as it is, in words
 	Waiting  int          `json:"waiting,omitempty"`  // how many changes wait until it is no longer blocked
+
+	// Secrets are those of its namespace that have to be in the cluster for what is
+	// new: the gateway, or peers of it. Nothing looks whether they are. Sorted.
+	Secrets []vpn.SecretRef `json:"secrets,omitempty"`
 }
 
 // Action is what is done to a resource.

@@ -226,6 +226,11 @@ func (t *text) body(b *block) {
 	for _, g := range t.groups(t.worth(b.changes)) {
 		t.group(g, b)
 	}
+	if s := b.required(); s != "" {
+		for _, line := range words(s, t.o.columns()-len(lineIndent)) {
+			t.line(lineIndent, line)
+		}
+	}
 	for _, k := range b.kept {
 		t.entry(signWarning, Plain(k.ID.String()), Plain(keptLine(k)))
 	}

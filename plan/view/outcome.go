@@ -62,9 +62,25 @@ func Outcomes(w io.Writer, report Report) error {
 			r.line(line)
 		}
 	}
+	r.required()
 	r.closing(done, gateways)
 	r.left()
 	return write(w, r.b.String())
+}
+
+// required says what gateways need that were worked on and are new, or have new peers.
+func (r *reporter) required() {
+	worked := map[vpn.Owner]bool{}
+	for _, x := range r.Outcomes {
+		worked[x.Change.Owner] = worked[x.Change.Owner] || x.Done
+	}
+	for _, o := range r.Plan.Owners {
+		if s := required(o); s != "" && worked[o.Owner] {
+			for _, line := range words(ownerName(o.Owner)+"  "+s, r.columns()) {
+				r.line(line)
+			}
+		}
+	}
 }
 
 type reporter struct {

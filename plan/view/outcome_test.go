@@ -46,7 +46,7 @@ func TestOutcomes(t *testing.T) {
 		held.Changes[i].HeldUntil = time.Date(2026, 1, 2, 15, 4, 5+i, 0, time.UTC)
 	}
 	for name, c := range map[string]Report{
-		"all is done":                       {Outcomes: fine, Given: given},
+		"all is done":                       {Outcomes: fine, Given: given, Plan: plan.Plan{Owners: everything().Owners}},
 		"one gateway failed":                {Outcomes: mixed},
 		"stopped before a gateway began":    {Outcomes: stopped},
 		"stopped in between":                {Outcomes: between},
