@@ -70,6 +70,7 @@ func (v verb) postFloatingIP(ctx context.Context) (floatingIP, error) {
 //	our tags               ours: go on with it
 //	no tags, no port       a create that was cut off: complete it
 //	no tags, otherwise     it lost them: refused
+//	another on the port    refused: a second one would lead nowhere
 func (v verb) findFloatingIP(ctx context.Context) (floatingIP, bool, error) {
 	all, err := lookAlikes[floatingIP](ctx, v, floatsPath)
 	if err != nil {
@@ -88,6 +89,9 @@ func (v verb) findFloatingIP(ctx context.Context) (floatingIP, bool, error) {
 		case text(f.Port) != "":
 			return floatingIP{}, false, v.lostTags("floating IP", f.Address)
 		}
+	}
+	if f, found, err := v.onOwnPort(ctx); err != nil || found {
+		return f, found, err
 	}
 	if len(all) == 0 {
 		return floatingIP{}, false, nil
@@ -181,6 +185,11 @@ func (v verb) associate(ctx context.Context, id string) error {
 	err = v.change(ctx, floatsPath, f.ID, map[string]any{"port_id": own})
 	if typed(err, "ExternalGatewayForFloatingIPNotFound") {
 		return fmt.Errorf("associating floating IP %s: no router joins the transit subnet to the pool's network: %w", f.Address, err)
+	}
+	if typed(err, "FloatingIPPortAlreadyAssociated") {
+		if _, _, looking := v.onOwnPort(ctx); looking != nil {
+			err = fmt.Errorf("%w; %w", looking, err)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("associating floating IP %s: %w", f.Address, err)

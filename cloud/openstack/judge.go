@@ -51,6 +51,7 @@ func judge(v *view) *cloud.Observation {
 	j.judgePools()
 	j.judgeRoutes()
 	j.judgeLoose()
+	j.judgeBeside()
 	j.sort()
 	return j.Observation
 }

@@ -32,6 +32,7 @@ type view struct {
 	pinned  []floatingIP        // floating IPs that a manifest or a ledger names
 	hops    map[netip.Addr]port // who holds an address that is, or may be, a next hop
 	holders map[string]port     // who holds a pinned floating IP, by port ID
+	beside  []floatingIP        // what leads to ports of ours and was in no other list
 	loose   cutOff              // what is described as ours and lost its tags, or never had them
 	users   map[string][]string // by group ID: the ports that are known to be in it
 }
@@ -53,7 +54,7 @@ type cutOff struct {
 // Observe reads the project's objects in lists that run side by side, then what
 // those point at: pinned floating IPs by ID, holders of next hops and of pinned
 // addresses, and what manifests ask for and no list has shown. It costs six to
-// thirteen calls of one page each, whatever the size of the estate; six where
+// fourteen calls of one page each, whatever the size of the estate; six where
 // nothing is missing and nothing pinned.
 func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*cloud.Observation, error) {
 	v := &view{manifest: e, leftovers: s.Leftovers}
@@ -77,7 +78,10 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*clo
 		return nil, err
 	}
 	v.keepLoose()
-	if err := d.pinHolders(ctx, v); err != nil {
+	err = together(ctx,
+		func(ctx context.Context) error { return d.pinHolders(ctx, v) },
+		func(ctx context.Context) error { return d.besides(ctx, v) })
+	if err != nil {
 		return nil, err
 	}
 	return judge(v), nil
