@@ -68,14 +68,14 @@ func Outcomes(w io.Writer, report Report) error {
 	return write(w, r.b.String())
 }
 
-// required says what gateways need that were worked on and are new, or have new peers.
+// required says what gateways need that are finished and new, or have new peers.
 func (r *reporter) required() {
-	worked := map[vpn.Owner]bool{}
-	for _, x := range r.Outcomes {
-		worked[x.Change.Owner] = worked[x.Change.Owner] || x.Done
+	finished := map[vpn.Owner]bool{}
+	for _, o := range owners(r.Outcomes) {
+		finished[o.owner] = o.finished()
 	}
 	for _, o := range r.Plan.Owners {
-		if s := required(o); s != "" && worked[o.Owner] {
+		if s := required(o); s != "" && finished[o.Owner] {
 			for _, line := range words(ownerName(o.Owner)+"  "+s, r.columns()) {
 				r.line(line)
 			}
