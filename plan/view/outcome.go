@@ -118,16 +118,14 @@ func (r *reporter) unfinished(o *ownerOutcome) {
 
 const reportIndent = "    "
 
-// closing counts what was done. The record of what was applied counts only where
-// nothing else does, as in a plan.
+// closing counts what was done, by the plan's rule and of all that was planned. The
+// changes that list what stands are made only where something has changed: where
+// a gateway failed they may be missing among the outcomes.
 func (r *reporter) closing(done, gateways int) {
-	changes, all := 0, 0
-	for _, x := range counted(r.Outcomes) {
-		all++
-		changes += btoi(x.Done)
-	}
+	changes, all := counted(r.Outcomes)
 	s := fmt.Sprintf("Applied %s", count(changes, "change"))
 	if changes < all {
+		all = max(all, r.Plan.Summary().Pending())
 		s = fmt.Sprintf("%d of %s applied, %d of %s done", done, count(gateways, "gateway"), changes, count(all, "change"))
 	}
 	if r.Elapsed > 0 {
@@ -136,17 +134,18 @@ func (r *reporter) closing(done, gateways int) {
 	r.line(s + ".")
 }
 
-func counted(all []Outcome) []Outcome {
-	var some []Outcome
-	for _, o := range all {
-		if o.Change.ID.Kind != resource.KindApplied {
-			some = append(some, o)
-		}
+// counted is how many of the changes that count were done, and how many there are.
+func counted(outcomes []Outcome) (done, all int) {
+	changes, did := make([]plan.Change, len(outcomes)), map[resource.ID]bool{}
+	for i, o := range outcomes {
+		changes[i] = o.Change
+		did[o.Change.ID] = o.Done
 	}
-	if len(some) == 0 {
-		return all
+	for c := range plan.Counted(changes) {
+		all++
+		done += btoi(did[c.ID])
 	}
-	return some
+	return done, all
 }
 
 // step names a change within its gateway.

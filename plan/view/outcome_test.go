@@ -48,6 +48,7 @@ func TestOutcomes(t *testing.T) {
 	for name, c := range map[string]Report{
 		"all is done":                       {Outcomes: fine, Given: given, Plan: plan.Plan{Owners: everything().Owners}},
 		"one gateway failed":                {Outcomes: mixed},
+		"what was not begun is counted too": {Outcomes: mixed[:len(mixed)-2], Plan: everything()},
 		"stopped before a gateway began":    {Outcomes: stopped},
 		"stopped in between":                {Outcomes: between},
 		"a quota is used up":                {Outcomes: quota},

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -37,8 +38,11 @@ type ProgressOptions struct {
 // activity is one gateway's progress.
 type activity struct {
 	owner   vpn.Owner
-	all     int // its changes
-	left    int // those not settled yet
+	left    int // changes that are not settled yet
+	all     int // those that count, and how many of them are settled and done
+	settled int
+	good    int
+	counts  map[resource.ID]bool
 	begun   time.Time
 	done    []string
 	current string // what is in flight
@@ -57,11 +61,12 @@ func NewProgress(w io.Writer, changes []plan.Change, o ProgressOptions) *Progres
 	}
 	p := &Progress{w: w, o: o, ink: ink(o.Color), all: map[vpn.Owner]*activity{}}
 	for _, c := range changes {
-		if p.all[c.Owner] == nil {
-			p.all[c.Owner] = &activity{owner: c.Owner}
-		}
-		p.all[c.Owner].all++
-		p.all[c.Owner].left++
+		p.activity(c.Owner).left++
+	}
+	for c := range plan.Counted(changes) {
+		a := p.activity(c.Owner)
+		a.all++
+		a.counts[c.ID] = true
 	}
 	return p
 }
@@ -87,6 +92,7 @@ func (p *Progress) Settled(c plan.Change, skipped bool, err error) {
 	a := p.activity(c.Owner)
 	a.left--
 	a.current = ""
+	a.settled += btoi(a.counts[c.ID])
 	switch {
 	case skipped:
 		a.skipped = true
@@ -94,6 +100,7 @@ func (p *Progress) Settled(c plan.Change, skipped bool, err error) {
 		a.failed = true
 	default:
 		a.done = append(a.done, step(c))
+		a.good += btoi(a.counts[c.ID])
 	}
 	if a.left > 0 {
 		p.draw("")
@@ -121,7 +128,7 @@ func (p *Progress) Close() {
 
 func (p *Progress) activity(o vpn.Owner) *activity {
 	if p.all[o] == nil {
-		p.all[o] = &activity{owner: o}
+		p.all[o] = &activity{owner: o, counts: map[resource.ID]bool{}}
 	}
 	return p.all[o]
 }
@@ -144,8 +151,8 @@ func (p *Progress) finish(a *activity) {
 		sign = signHeld
 	}
 	done := tallied(a.done)
-	if len(a.done) < a.all {
-		done = strings.TrimSuffix(fmt.Sprintf("%d of %s: %s", len(a.done), count(a.all, "change"), done), ": ")
+	if a.good < a.all {
+		done = strings.TrimSuffix(fmt.Sprintf("%d of %s: %s", a.good, count(a.all, "change"), done), ": ")
 	}
 	p.draw(fmt.Sprintf("%s %s  %s  %s\n", p.ink.sign(sign), pad(ownerName(a.owner), ownerWidth), done, seconds(p.o.Now().Sub(a.begun))))
 }
@@ -183,7 +190,7 @@ func (p *Progress) draw(finished string) {
 
 // live is one gateway's line, never longer than the terminal is wide.
 func (p *Progress) live(a *activity) string {
-	s := fmt.Sprintf("%c %s  %3d of %d", spinner[p.frame%len(spinner)], pad(ownerName(a.owner), ownerWidth), a.all-a.left, a.all)
+	s := fmt.Sprintf("%c %s  %3d of %d", spinner[p.frame%len(spinner)], pad(ownerName(a.owner), ownerWidth), a.settled, a.all)
 	if a.current != "" {
 		s += "  " + a.current
 		if waited := p.o.Now().Sub(a.since); waited >= 2*time.Second {

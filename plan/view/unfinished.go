@@ -12,6 +12,7 @@ type ownerOutcome struct {
 	owner        vpn.Owner
 	failed       []Outcome
 	done, undone []string
+	good, all    int    // of those that count: done ones, and all
 	last         string // the last step that was done
 	stopped      bool
 	why          error // of the first change that was not begun
@@ -22,7 +23,9 @@ func (o *ownerOutcome) finished() bool { return len(o.failed)+len(o.undone) == 0
 func owners(outcomes []Outcome) []*ownerOutcome {
 	var all []*ownerOutcome
 	index := map[vpn.Owner]*ownerOutcome{}
+	of := map[vpn.Owner][]Outcome{}
 	for _, x := range outcomes {
+		of[x.Change.Owner] = append(of[x.Change.Owner], x)
 		o := index[x.Change.Owner]
 		if o == nil {
 			o = &ownerOutcome{owner: x.Change.Owner}
@@ -41,6 +44,9 @@ func owners(outcomes []Outcome) []*ownerOutcome {
 			o.why = cmp.Or(o.why, x.Err)
 		}
 	}
+	for _, o := range all {
+		o.good, o.all = counted(of[o.owner])
+	}
 	return all
 }
 
@@ -48,7 +54,7 @@ func owners(outcomes []Outcome) []*ownerOutcome {
 func (o *ownerOutcome) halt() string {
 	switch {
 	case o.stopped && len(o.done) > 0:
-		return fmt.Sprintf("stopped after %s, %d of %s", o.last, len(o.done), count(len(o.done)+len(o.undone), "change"))
+		return fmt.Sprintf("stopped after %s, %d of %s", o.last, o.good, count(o.all, "change"))
 	case o.stopped:
 		return "stopped before it began"
 	}
