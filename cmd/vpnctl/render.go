@@ -112,7 +112,7 @@ type tree struct {
 
 // say tells something about an owner, with a hint where there is one.
 func (t tree) say(o vpn.Owner, message, hint string) {
-	if !o.IsZero() {
+	if !o.IsZero() && !strings.HasPrefix(message, o.Path()+"/") { // a file of its folder says it
 		message = o.Path() + ": " + message
 	}
 	fmt.Fprintln(t.stderr, view.Plain(message))
