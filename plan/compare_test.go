@@ -112,3 +112,15 @@ func TestExceeds(t *testing.T) {
 		t.Errorf("held lines count: %v", held)
 	}
 }
+
+func TestDenies(t *testing.T) {
+	w := between([]site{two()}, []site{two().with(func(s *site) { s.web, s.image = 12, "vpnctl:2" })})
+	p := Make(w.Input)
+	d := p.Denies(ImpactRestart)
+	if d == nil || d.Worst != ImpactCustomer || d.Changes[0] != dc1().id(resource.KindSecurityGroup) || len(d.Changes) != 2 {
+		t.Errorf("denied: %+v", d)
+	}
+	if p.Denies(ImpactNone) != nil || Make(between([]site{two()}, []site{two()}).Input).Denies(ImpactReload) != nil {
+		t.Error("denied without a limit, or without changes")
+	}
+}

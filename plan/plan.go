@@ -23,6 +23,7 @@ type Plan struct {
 	Access   []Access  `json:"access,omitempty"`   // every peer × exposure whose reachability is known
 	Sources  []Source  `json:"sources,omitempty"`  // ranges on our side that gain or lose reverse exposures
 
+	Denied  *Denial     `json:"denied,omitempty"` // what a limit on the impact forbids; of a plan that is shown, never of one that is saved
 	Options Options     `json:"options"`
 	Survey  *Survey     `json:"survey,omitempty"` // what of it the plan depends on; nil: nothing
 	Cloud   string      `json:"cloud,omitempty"`  // saved plans: which cloud they were made against

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/view"
 )
 
 // impactEnum is what --deny-impact takes; empty: deny nothing.
@@ -68,22 +70,23 @@ type gate struct {
 	DenyImpact choice `enum:"${impacts}" default:"" placeholder:"LEVEL" help:"Fail when a change has this impact or a worse one: reload, reconnect, restart or customer."`
 }
 
-// pass fails when the plan holds a change that is denied.
-func (g gate) pass(p plan.Plan) error {
+// judge is what the gate denies of a plan; nil: nothing.
+func (g gate) judge(p plan.Plan) (*plan.Denial, error) {
 	if g.DenyImpact == "" {
-		return nil
+		return nil, nil
 	}
 	var limit plan.Impact
 	if err := limit.UnmarshalText([]byte(g.DenyImpact)); err != nil {
+		return nil, err
+	}
+	return p.Denies(limit), nil
+}
+
+// pass fails when the plan holds a change that is denied.
+func (g gate) pass(p plan.Plan) error {
+	d, err := g.judge(p)
+	if err != nil || d == nil {
 		return err
 	}
-	over := p.Exceeds(limit)
-	if len(over) == 0 {
-		return nil
-	}
-	more := ""
-	if len(over) > 1 {
-		more = fmt.Sprintf(" and %d more changes", len(over)-1)
-	}
-	return fmt.Errorf("denied by --deny-impact %s: %s (impact: %s)%s", g.DenyImpact, over[0].ID, over[0].Impact, more)
+	return errors.New(view.Denial(*d))
 }

@@ -45,6 +45,9 @@ func (c planCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
+	if p.Denied, err = c.judge(p); err != nil {
+		return err
+	}
 	if err := c.show(g, s, p, o); err != nil {
 		return err
 	}

@@ -66,6 +66,7 @@ func TestTextAndMarkdown(t *testing.T) {
 		"many addresses are counted":             {plan.Plan{Estate: "e", Changes: crowded()}, Options{Header: header}},
 		"ranges on our side have rows":           {sources(), Options{Header: header}},
 		"what is reached is more, or is held":    {widened(), Options{Header: header}},
+		"a denial stands first":                  {denied(), Options{Header: header}},
 		"what was reached is not known":          {unread(), Options{Header: header}},
 		"an estate's own files have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
 	} {
@@ -109,6 +110,13 @@ func widened() plan.Plan {
 			{Gateway: dc1, Peer: "plant2", Exposure: "ldap", After: &yes, Held: true, Note: "every port and protocol"},
 			{Gateway: dc1, Peer: "plant3", Exposure: "ldap", Before: &yes, Held: true},
 		}}
+}
+
+// denied is a plan that somebody's limit forbids.
+func denied() plan.Plan {
+	p := everything()
+	p.Denied = p.Denies(plan.ImpactReload)
+	return p
 }
 
 // unread has a gateway whose files were lost.

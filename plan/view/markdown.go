@@ -65,7 +65,14 @@ func (m *markdown) head() {
 	if m.tally.Worst > plan.ImpactNone {
 		title += ", impact: " + m.tally.Worst.String()
 	}
+	if m.p.Denied != nil {
+		title = "denied, " + title
+	}
 	m.line("### vpnctl plan: ", title)
+	if m.p.Denied != nil {
+		m.line()
+		m.line("**", prose(upper(Denial(*m.p.Denied))), "**")
+	}
 	m.line()
 	m.line(prose(headline(m.p, m.o.Header)))
 	for _, s := range m.tally.sentences(m.p.Refusals) {
