@@ -27,6 +27,8 @@ const (
 	attrNode          = "node"
 	attrPairs         = "allowed address pairs"
 	attrGroups        = "security groups"
+	attrSecurity      = "port security"
+	attrState         = "state"
 	attrPort          = "port"
 	attrOwnership     = "ownership"
 	attrNextHop       = "next hop"
@@ -151,6 +153,12 @@ func portAttributes(before, after resource.Port) []Attribute {
 	list = sets(list, attrPairs, prefixes(before.Pairs), prefixes(after.Pairs))
 	if before.Misfit != "" {
 		list = value(list, attrGroups, before.Misfit, "the gateway's own")
+	}
+	if before.Unguarded {
+		list = value(list, attrSecurity, "off: every packet passes, whatever the rules say", "on")
+	}
+	if before.Down {
+		list = value(list, attrState, "down: no packet passes", "up")
 	}
 	return list
 }

@@ -136,7 +136,7 @@ func TestDiff(t *testing.T) {
 				})
 				w.edit(two().id(resource.KindPort), func(r *resource.Resource) {
 					p := *r.Port
-					p.Pairs, p.Misfit = nil, "in group default as well"
+					p.Pairs, p.Misfit, p.Unguarded, p.Down = nil, "in group default as well", true, true
 					r.Port = &p
 				})
 				w.edit(two().id(resource.KindFloatingIP), func(r *resource.Resource) {
@@ -157,7 +157,7 @@ func TestDiff(t *testing.T) {
 			},
 			want: []string{
 				"~ openstack.security-group/acme/dc1 drift · changed by someone else: rules",
-				"~ openstack.port/acme/dc1 drift · changed by someone else: allowed address pairs, security groups",
+				"~ openstack.port/acme/dc1 drift · changed by someone else: allowed address pairs, security groups, port security, state",
 				"~ openstack.floating-ip/acme/dc1 drift · changed by someone else: disassociated",
 				"~ openstack.route/acme/dc1 drift · changed by someone else: stale next hops",
 				"~ kubernetes.deployment/acme/dc1 restart drift · changed by someone else: content · interrupts [plant1 plant2], customers []",

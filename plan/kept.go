@@ -22,6 +22,9 @@ func (d *draft) keep(p *party, have *resource.Resource) {
 		for _, pair := range have.Port.Foreign {
 			note("allowed address pair "+pair, byOthers)
 		}
+		for _, group := range have.Port.ForeignGroups {
+			note("security group "+group+" on the port", byOthers)
+		}
 	case have.Route != nil:
 		for _, hop := range have.Route.Foreign {
 			note("route "+have.Route.Destination.String()+" via "+hop, byOthers)

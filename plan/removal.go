@@ -148,7 +148,8 @@ func (p *party) ends(k resource.Kind) bool {
 
 // foreignParts counts what other hands added and no removal can keep.
 func foreignParts(have *resource.Resource) int {
-	return len(body(have, sg).Foreign) + len(body(have, port).Foreign)
+	p := body(have, port)
+	return len(body(have, sg).Foreign) + len(p.Foreign) + len(p.ForeignGroups)
 }
 
 // letGo makes the deletion of an address that a manifest pins its release: it was

@@ -17,7 +17,7 @@ func same(want, have *resource.Resource) bool {
 	case want.Port != nil:
 		a, b := want.Port, have.Port
 		return b != nil && a.Network == b.Network && a.Address == b.Address && a.Server == b.Server &&
-			b.Misfit == "" && slices.Equal(a.Pairs, b.Pairs)
+			b.Misfit == "" && !b.Unguarded && !b.Down && slices.Equal(a.Pairs, b.Pairs)
 	case want.FloatingIP != nil:
 		a, b := want.FloatingIP, have.FloatingIP
 		return b != nil && a.Address == b.Address && a.Pinned == b.Pinned && a.Port == b.Port

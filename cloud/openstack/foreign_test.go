@@ -80,8 +80,8 @@ func TestForeignPartsAreKept(t *testing.T) {
 	if len(g.SecurityGroup.Foreign) != 1 {
 		t.Errorf("foreign rules %v, want the one that was added", g.SecurityGroup.Foreign)
 	}
-	if want := []string{"10.9.9.9/32", "security group " + extra}; !slices.Equal(p.Port.Foreign, want) {
-		t.Errorf("foreign on the port %v, want %v", p.Port.Foreign, want)
+	if !slices.Equal(p.Port.Foreign, []string{"10.9.9.9/32"}) || !slices.Equal(p.Port.ForeignGroups, []string{extra}) {
+		t.Errorf("foreign on the port: pairs %v, groups %v, want the ones that were added", p.Port.Foreign, p.Port.ForeignGroups)
 	}
 	if want := []netip.Prefix{cidr("100.64.9.0/24")}; !slices.Equal(p.Port.Pairs, want) {
 		t.Errorf("pairs %v, want %v", p.Port.Pairs, want)

@@ -235,9 +235,10 @@ func (j *judgement) portResource(id resource.ID, o vpn.Owner, p port) resource.R
 		if own := j.owned[o].ID; g == own {
 			body.Misfit = ""
 		} else {
-			body.Foreign = append(body.Foreign, "security group "+g)
+			body.ForeignGroups = append(body.ForeignGroups, g)
 		}
 	}
+	body.Unguarded, body.Down = off(p.Security), off(p.Up)
 	slices.Sort(body.Foreign)
 	return resource.Resource{ID: id, Owner: o.String(), Ref: p.ID, Proof: proof(o), Port: body}
 }

@@ -225,7 +225,7 @@ func differs(have, want resource.Resource) bool {
 			!have.SecurityGroup.Draining.Equal(want.SecurityGroup.Draining)
 	case resource.KindPort:
 		h, w := have.Port, want.Port
-		return h.Server != w.Server || !slices.Equal(h.Pairs, w.Pairs) || h.Misfit != ""
+		return h.Server != w.Server || !slices.Equal(h.Pairs, w.Pairs) || h.Misfit != "" || h.Unguarded || h.Down
 	case resource.KindFloatingIP:
 		h, w := have.FloatingIP, want.FloatingIP
 		return h.Port != w.Port || h.Pinned != w.Pinned || h.Address != w.Address

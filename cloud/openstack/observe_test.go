@@ -119,6 +119,24 @@ func TestObserveOtherHands(t *testing.T) {
 			func(o *cloud.Observation, w wish) any { return o.Graph[idOf(port, w.owner)].Port.Misfit },
 			"the gateway's security group is missing",
 		},
+		"a port whose security was switched off, which takes its groups and pairs away": {
+			func(h hand, o *cloud.Observation) { h.strip(o.Graph[idOf(port, owner("dc1"))].Ref) },
+			func(o *cloud.Observation, w wish) any {
+				p := o.Graph[idOf(port, w.owner)].Port
+				return fmt.Sprint(p.Unguarded, p.Down, p.Pairs, p.Misfit)
+			},
+			"true false []the gateway's security group is missing",
+		},
+		"a port that was set down": {
+			func(h hand, o *cloud.Observation) {
+				h.put("port", portsPath+"/"+o.Graph[idOf(port, owner("dc1"))].Ref, map[string]any{"admin_state_up": false})
+			},
+			func(o *cloud.Observation, w wish) any {
+				p := o.Graph[idOf(port, w.owner)].Port
+				return []bool{p.Unguarded, p.Down}
+			},
+			[]bool{false, true},
+		},
 		"an address held by another port of the project: by its name": {
 			func(h hand, o *cloud.Observation) {
 				p := h.post("port", portsPath, map[string]any{"network_id": o.Facts.NetworkID, "name": "lb-frontend"})

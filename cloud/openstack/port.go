@@ -131,6 +131,12 @@ func (v verb) settlePort(ctx context.Context, p port, own string) (resource.Gate
 	if pairs := v.pairs(p); !samePairs(pairs, p.Pairs) {
 		attributes["allowed_address_pairs"] = pairs
 	}
+	if off(p.Security) { // with the groups and pairs that it was stripped of
+		attributes["port_security_enabled"] = true
+	}
+	if off(p.Up) {
+		attributes["admin_state_up"] = true
+	}
 	if len(attributes) > 0 {
 		if err := v.change(ctx, portsPath, p.ID, attributes); err != nil {
 			return p.facts(), fmt.Errorf("updating port %s: %w", p.ID, err)

@@ -87,6 +87,44 @@ func TestWhatIsInPlaceIsNotWritten(t *testing.T) {
 	}
 }
 
+// A port that another hand switched off, or whose security, is switched on again
+// in the call that gives it back its groups and pairs: in between it would be open.
+func TestAPortIsSwitchedOnAgain(t *testing.T) {
+	for name, harm := range map[string]func(h hand, id string){
+		"no security": hand.strip,
+		"down":        func(h hand, id string) { h.put("port", portsPath+"/"+id, map[string]any{"admin_state_up": false}) },
+		"both": func(h hand, id string) {
+			h.strip(id)
+			h.put("port", portsPath+"/"+id, map[string]any{"admin_state_up": false})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, h, w := built(t)
+			before := l.snapshot()
+			harm(h, l.look(keep, w).Graph[idOf(resource.KindPort, w.owner)].Ref)
+			l.Reset()
+			if _, err := runWith(t.Context(), l.connect("operator"), keep, w); err != nil {
+				t.Fatal(err)
+			}
+			writes := 0
+			for _, c := range l.Calls() {
+				if c.Write() && !c.Keystone() {
+					writes++
+				}
+			}
+			if diff := cmp.Diff(before, l.snapshot()); diff != "" || writes != 1 {
+				t.Errorf("%d writes, want one (-before +after):\n%s", writes, diff)
+			}
+		})
+	}
+}
+
+// strip switches a port's security off, which takes its groups and pairs.
+func (h hand) strip(id string) {
+	h.t.Helper()
+	h.put("port", portsPath+"/"+id, map[string]any{"port_security_enabled": false, "security_groups": []string{}, "allowed_address_pairs": []pair{}})
+}
+
 // Equal rules that a race made are reduced to one; the foreign one stays.
 func TestEqualRulesBecomeOne(t *testing.T) {
 	want := []resource.Rule{

@@ -46,6 +46,8 @@ type (
 		DeviceOwner string    `json:"device_owner"`
 		Groups      []string  `json:"security_groups"`
 		Pairs       []pair    `json:"allowed_address_pairs"`
+		Security    *bool     `json:"port_security_enabled"` // nil: the cloud has no such thing
+		Up          *bool     `json:"admin_state_up"`
 	}
 	fixedIP struct {
 		Subnet  string `json:"subnet_id,omitempty"`
@@ -105,6 +107,9 @@ func text(s *string) string {
 	}
 	return *s
 }
+
+// off tells whether something is there and switched off.
+func off(b *bool) bool { return b != nil && !*b }
 
 func number(n *int) int {
 	if n == nil || *n < 0 {

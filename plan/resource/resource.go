@@ -74,9 +74,12 @@ type Port struct {
 	Server  string         `json:"server"`          // that server's ID; empty: detached
 	Pairs   []netip.Prefix `json:"pairs,omitempty"` // allowed address pairs that are ours, sorted
 
-	Foreign []string `json:"foreign,omitempty"` // observed: pairs that another hand added, kept
-	Groups  []string `json:"groups,omitempty"`  // observed: security group IDs; desired: empty, it is always the gateway's own
-	Misfit  string   `json:"misfit,omitempty"`  // observed: what is wrong with the groups, in words; empty: they fit
+	Foreign       []string `json:"foreign,omitempty"`       // observed: pairs that another hand added, kept
+	ForeignGroups []string `json:"foreignGroups,omitempty"` // observed: IDs of security groups that another hand put it into, kept
+	Groups        []string `json:"groups,omitempty"`        // observed: security group IDs; desired: empty, it is always the gateway's own
+	Misfit        string   `json:"misfit,omitempty"`        // observed: what is wrong with the groups, in words; empty: they fit
+	Unguarded     bool     `json:"unguarded,omitempty"`     // observed: port security is off: groups and pairs mean nothing, every packet passes
+	Down          bool     `json:"down,omitempty"`          // observed: it was set down: no packet passes
 }
 
 // FloatingIP is the gateway's public address.

@@ -62,6 +62,19 @@ var ports = []behaviour{
 		a := s.update(s.operator, "ports", s.port(nil).id(), object{"security_groups": []string{missing}})
 		s.expect(a, 404, "SecurityGroupNotFound")
 	}},
+	{"a port is up unless it says otherwise, and is set down and up again", func(s *scene) {
+		p := s.port(nil)
+		s.same("made", any(true), p["admin_state_up"])
+		for _, up := range []bool{false, true} {
+			s.expect(s.update(s.operator, "ports", p.id(), object{"admin_state_up": up}), 200, "")
+			s.same("up", any(up), s.read(s.operator, "ports", p.id())["admin_state_up"])
+		}
+	}},
+	{"an attached port that is set down stays attached", func(s *scene) {
+		p := s.attached(0)
+		s.expect(s.update(s.operator, "ports", p.id(), object{"admin_state_up": false}), 200, "")
+		s.same("device", s.nodes[0], s.deviceOf(p))
+	}},
 	{"groups are replaced by an update", func(s *scene) {
 		g, p := s.group(), s.port(nil)
 		a := s.update(s.operator, "ports", p.id(), object{"security_groups": []string{g.id()}})
@@ -155,5 +168,16 @@ var addressPairs = []behaviour{
 		off["allowed_address_pairs"] = []object{}
 		s.expect(s.update(s.operator, "ports", p.id(), off), 200, "")
 		s.expect(s.update(s.operator, "ports", p.id(), pairs("10.8.0.0/24")), 409, "AddressPairAndPortSecurityRequired")
+	}},
+	{"port security comes on with groups and pairs in one call", func(s *scene) {
+		g := s.group() // before the port, so that it goes after it
+		p := s.port(object{"port_security_enabled": false})
+		s.same("security, groups", []any{false, []any{}}, []any{p["port_security_enabled"], p["security_groups"]})
+		on := pairs("10.8.0.0/24")
+		on["port_security_enabled"], on["security_groups"] = true, []string{g.id()}
+		s.expect(s.update(s.operator, "ports", p.id(), on), 200, "")
+		now := s.read(s.operator, "ports", p.id())
+		s.same("security, groups, pairs", []any{true, []any{g.id()}, 1},
+			[]any{now["port_security_enabled"], now["security_groups"], len(now.list("allowed_address_pairs"))})
 	}},
 }
