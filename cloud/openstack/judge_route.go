@@ -49,9 +49,10 @@ func (j *judgement) ranges() map[netip.Prefix]vpn.Owner {
 			byCIDR[p] = o
 		}
 	}
+	holders := map[netip.Prefix]ledgered{}
 	for o, l := range j.owned {
-		if l.ServiceCIDR.IsValid() {
-			byCIDR[l.ServiceCIDR] = o
+		if known, twice := holders[l.ServiceCIDR]; l.ServiceCIDR.IsValid() && (!twice || l.Ahead(known.Ledger, l.ServiceCIDR)) {
+			holders[l.ServiceCIDR], byCIDR[l.ServiceCIDR] = l, o
 		}
 	}
 	return byCIDR

@@ -11,7 +11,8 @@ import (
 // Recheck looks, in one list, whether anybody else claimed what the owners'
 // ledgers say, at the same moment: another group for the same owner, or the same
 // range for another. The older group wins, by the server's time of its creation
-// and then its ID, so that every run comes to the same result. It returns why,
+// and then its ID, so that every run comes to the same result; a range goes to the
+// owner for whom it is programmed already. It returns why,
 // for each owner that lost; a loser's group, if this process made it, is deleted
 // again.
 func (d *Driver) Recheck(ctx context.Context, owners []vpn.Owner) (map[vpn.Owner]string, error) {
@@ -70,14 +71,17 @@ func (l ledgered) before(o ledgered) bool {
 // lostClaim says who claimed the same before; empty: nobody.
 func lostClaim(own ledgered, groups []ledgered) string {
 	for _, g := range groups {
-		if g.ID == own.ID || !g.before(own) {
+		switch {
+		case g.ID == own.ID:
+			continue
+		case g.Estate == own.Estate && g.Owner == own.Owner:
+			if g.before(own) {
+				return fmt.Sprintf("another run made security group %s for %s before", g.ID, own.Owner)
+			}
 			continue
 		}
-		if g.Estate == own.Estate && g.Owner == own.Owner {
-			return fmt.Sprintf("another run made security group %s for %s before", g.ID, own.Owner)
-		}
 		for _, p := range g.Ranges() { // what an invalid one overlaps is nothing
-			if p.Overlaps(own.ServiceCIDR) {
+			if p.Overlaps(own.ServiceCIDR) && g.Ahead(own.Ledger, p) {
 				return fmt.Sprintf("%s was claimed before, by %s of estate %s", own.ServiceCIDR, g.Owner, g.Estate)
 			}
 		}

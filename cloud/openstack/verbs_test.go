@@ -458,6 +458,28 @@ func TestRecheck(t *testing.T) {
 	}
 }
 
+// A gateway that stands keeps its range, though an older claim comes to light that
+// nothing stands behind: the run that wrote it says so, and withdraws it.
+func TestAClaimThatComesToLightLate(t *testing.T) {
+	var seconds atomic.Int64
+	l := newLab(t, simulator.Options{Clock: func() time.Time { return time.Unix(1_800_000_000+seconds.Add(1), 0) }})
+	late, up := gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1")), gatewayWish("dc2", "100.64.3.0/24", l.node("worker-1"))
+	a := l.connect("operator")
+	claim(t, a, late)
+	own := l.look(keep, late).Ledgers[0].Ref
+	l.hand().retag(groupsPath, own) // written, but not yet to be seen
+	l.settle(keep, up)
+	l.hand().retag(groupsPath, own, state.LedgerTags(late.ledger)...)
+
+	losers, err := a.Recheck(t.Context(), []vpn.Owner{late.owner})
+	if err != nil || !strings.Contains(losers[late.owner], "was claimed before, by VPNGateway/acme/dc2") {
+		t.Errorf("losers %v, error %v", losers, err)
+	}
+	if o := l.look(prune, up); len(o.Ledgers) != 1 || len(changes(o, []wish{up})) > 0 {
+		t.Errorf("left are the ledgers %v, and %d changes", o.Ledgers, len(changes(o, []wish{up})))
+	}
+}
+
 // claim makes a group as a run does that does not see the other's yet.
 func claim(t *testing.T, d *Driver, w wish) {
 	t.Helper()

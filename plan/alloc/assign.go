@@ -61,7 +61,7 @@ type assignment struct {
 	gateways []*vpn.Gateway // sorted by owner
 
 	ledgers  map[vpn.Owner]Ledger
-	holders  map[netip.Prefix]Ledger // by service CIDR, had or moved from; the older of two
+	holders  map[netip.Prefix]Ledger // by service CIDR, had or moved from; of two the one that is ahead
 	claims   claims
 	pins     map[netip.Prefix][]vpn.Owner // by pinned service CIDR, sorted
 	released map[vpn.Owner]bool
@@ -116,7 +116,7 @@ func (a *assignment) reserve() {
 	}
 	for _, l := range a.ledgers {
 		for _, p := range l.Ranges() {
-			if known, ok := a.holders[p]; !ok || l.older(known) {
+			if known, ok := a.holders[p]; !ok || l.Ahead(known, p) {
 				a.holders[p] = l
 			}
 		}
@@ -129,8 +129,25 @@ func (a *assignment) reserve() {
 	}
 }
 
-// older decides between two claims to one thing, the same way for every
-// observer: the earlier group, then the lower ID, then the lower owner.
+// Ahead decides between two claims to one range, the same way for every observer:
+// who has it programmed, then who was earlier. A claim with nothing behind it may
+// be older and come to light later, when it lost its run before it was written.
+func (l Ledger) Ahead(o Ledger, p netip.Prefix) bool {
+	if a, b := l.stands(p), o.stands(p); a != b {
+		return a
+	}
+	return l.older(o)
+}
+
+// stands tells whether a range is programmed for the owner: a desired state was
+// reached with it, from which the owner may drain by now or move.
+func (l Ledger) stands(p netip.Prefix) bool {
+	overlaps := func(r netip.Prefix) bool { return r.Overlaps(p) }
+	return l.ServiceCIDR.Overlaps(p) && (l.Applied != "" || !l.Draining.IsZero()) || slices.ContainsFunc(l.MovingFrom, overlaps)
+}
+
+// older decides between two claims to one thing: the earlier group, then the lower
+// ID, then the lower owner.
 func (l Ledger) older(o Ledger) bool {
 	return cmp.Or(l.Created.Compare(o.Created), strings.Compare(l.Ref, o.Ref), l.Owner.Compare(o.Owner)) < 0
 }

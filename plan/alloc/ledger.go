@@ -31,7 +31,7 @@ type Ledger struct {
 	Draining   time.Time      `json:"draining,omitzero"` // the Kubernetes side was removed at that moment
 
 	Ref     string    `json:"ref,omitempty"`    // observed: ID of the security group it stands on
-	Created time.Time `json:"created,omitzero"` // observed: of that group; the older of two claims wins
+	Created time.Time `json:"created,omitzero"` // observed: of that group; see Ahead
 }
 
 // VirtualIP is the full address of an exposure; the zero Addr where none is

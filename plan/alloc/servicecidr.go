@@ -27,7 +27,7 @@ func pinned(g *vpn.Gateway) (netip.Prefix, bool) {
 //	p        p            → p
 //	p        -, or other  → p (a planned move) unless somebody else has it
 //	-        c            → c, for ever
-//	-        c, and an older ledger has c too
+//	-        c, and a ledger that is ahead has c too
 //	                      → the lowest free one while nothing was applied, else a problem
 //	-        -            → the lowest free one
 //

@@ -2,6 +2,7 @@ package alloc_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -144,10 +145,33 @@ func TestServiceCIDR(t *testing.T) {
 			},
 			want: map[string]string{"a": "100.64.1.0/24", "b": "100.64.0.0/24"},
 		},
-		"of two that hold one range the younger is refused once it was applied": {
+		"of two that hold one range the one with which it was applied keeps it, also if it is younger": {
 			in: alloc.Input{
 				Estate:  estate(ipsec("a"), ipsec("b")),
 				Ledgers: []alloc.Ledger{had("a", "100.64.0.0/24", created(2), appliedOnce), had("b", "100.64.0.0/24", created(1))},
+			},
+			want: map[string]string{"a": "100.64.0.0/24", "b": "100.64.1.0/24"},
+		},
+		"and if the other one's manifest is not known here": {
+			in: alloc.Input{
+				Estate:  estate(ipsec("a")),
+				Ledgers: []alloc.Ledger{had("a", "100.64.0.0/24", created(2), appliedOnce), had("b", "100.64.0.0/24", created(1))},
+			},
+			want: map[string]string{"a": "100.64.0.0/24"},
+		},
+		"one that drains, or moves away, has the range still": {
+			in: alloc.Input{
+				Estate: estate(ipsec("a"), ipsec("c")),
+				Ledgers: []alloc.Ledger{had("a", "100.64.0.0/24", created(1)), had("c", "100.64.2.0/24", created(1)),
+					had("gone", "100.64.0.0/24", created(2), func(l *alloc.Ledger) { l.Draining = time.Unix(9, 0) }),
+					had("moves", "100.64.7.0/24", created(2), movingFrom("100.64.2.0/24"))},
+			},
+			want: map[string]string{"a": "100.64.1.0/24", "c": "100.64.3.0/24"},
+		},
+		"of two that hold one range and were both applied the younger is refused": {
+			in: alloc.Input{
+				Estate:  estate(ipsec("a"), ipsec("b")),
+				Ledgers: []alloc.Ledger{had("a", "100.64.0.0/24", created(2), appliedOnce), had("b", "100.64.0.0/24", created(1), appliedOnce)},
 			},
 			want:     map[string]string{"b": "100.64.0.0/24"},
 			problems: []string{"a: service CIDR 100.64.0.0/24 is held by VPNGateway/acme/b too, which is older"},
