@@ -46,6 +46,11 @@ func (v verb) createPort(ctx context.Context) (resource.GatewayFacts, error) {
 	if err := v.brand(ctx, portsPath, p.ID, p.Tags, v.tags(), justMade); err != nil {
 		return resource.GatewayFacts{}, err
 	}
+	if justMade {
+		if err := v.yield(ctx, p); err != nil {
+			return resource.GatewayFacts{}, err
+		}
+	}
 	return v.settlePort(ctx, p, own)
 }
 

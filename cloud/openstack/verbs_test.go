@@ -59,8 +59,8 @@ func TestWritesOfANewGateway(t *testing.T) {
 	if diff := cmp.Diff(want, writes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if reads > 14 {
-		t.Errorf("%d reads, 7 to observe and 7 to guard are enough", reads)
+	if reads > 15 {
+		t.Errorf("%d reads, 7 to observe and 8 to guard are enough", reads)
 	}
 }
 
