@@ -6,12 +6,19 @@ import (
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
-const byOthers = "added by someone else"
+const (
+	byOthers = "added by someone else"
+	byNobody = "perhaps its own, which only the ledger tells"
+)
 
 // keep notes what of a resource is another hand's.
 func (d *draft) keep(p *party, have *resource.Resource) {
 	note := func(what, why string) {
 		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what, Why: why})
+	}
+	others := byOthers
+	if p.ledger == nil && !p.owner.IsZero() {
+		others = byNobody
 	}
 	switch {
 	case have.SecurityGroup != nil:
@@ -20,14 +27,14 @@ func (d *draft) keep(p *party, have *resource.Resource) {
 		}
 	case have.Port != nil:
 		for _, pair := range have.Port.Foreign {
-			note("allowed address pair "+pair, byOthers)
+			note("allowed address pair "+pair, others)
 		}
 		for _, group := range have.Port.ForeignGroups {
-			note("security group "+group+" on the port", byOthers)
+			note("security group "+group+" on the port", others)
 		}
 	case have.Route != nil:
 		for _, hop := range have.Route.Foreign {
-			note("route "+have.Route.Destination.String()+" via "+hop, byOthers)
+			note("route "+have.Route.Destination.String()+" via "+hop, others)
 		}
 	}
 }
