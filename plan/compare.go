@@ -20,9 +20,10 @@ type Difference struct {
 const nothing = "nothing to do"
 
 // Compare tells where a plan that was saved and one made now differ in what they
-// do: the stale ones by ID. Reasons, positions and times don't count, but a
-// change that was held and is no longer does. Where an owner is refused now, the
-// refusal stands for all its changes.
+// do, and in what they say of it: its impact, whom it concerns, who reaches what. So
+// nobody agrees to something else than is done, whatever became of a saved file.
+// Positions and times don't count, but a change that was held and is no longer does.
+// Where an owner is refused now, the refusal stands for all its changes.
 func Compare(saved, now Plan) []Difference {
 	planned, made := byID(saved), byID(now)
 	refused := map[vpn.Owner]bool{}
@@ -49,6 +50,7 @@ func Compare(saved, now Plan) []Difference {
 			list = append(list, Difference{id, c.Owner, nothing, c.words()})
 		}
 	}
+	list = append(list, consequences(saved, now, list)...)
 	slices.SortFunc(list, func(a, b Difference) int {
 		return cmp.Or(a.Owner.Compare(b.Owner), a.ID.Compare(b.ID), strings.Compare(a.Now, b.Now))
 	})
@@ -71,7 +73,7 @@ func news(saved, now Plan) []Refusal {
 // alike tells whether two changes do the same.
 func alike(a, b *Change) bool {
 	return a.Action == b.Action && (a.Held == "") == (b.Held == "") &&
-		slices.Equal(timeless(a.Attributes), timeless(b.Attributes)) && arrives(a.After, b.After)
+		slices.Equal(timeless(a.Attributes), timeless(b.Attributes)) && arrives(a.After, b.After) && a.said() == b.said()
 }
 
 // timeless leaves out what only says when.
@@ -111,7 +113,11 @@ func arrives(a, b *resource.Resource) bool {
 // difference puts two changes of one resource beside each other.
 func difference(planned, now *Change) Difference {
 	d := Difference{ID: planned.ID, Owner: planned.Owner, Planned: planned.words(), Now: now.words()}
-	if d.Planned == d.Now {
+	switch {
+	case d.Planned != d.Now:
+	case planned.said() != now.said():
+		d.Planned, d.Now = planned.said(), now.said()
+	default:
 		d.Now += ", but with other content"
 	}
 	return d

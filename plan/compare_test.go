@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,51 @@ func TestExceeds(t *testing.T) {
 	}
 	if held := Make(gone(func(w *world) { drainingSince(w, noon) }).Input).Exceeds(ImpactNone); len(held) > 0 {
 		t.Errorf("held lines count: %v", held)
+	}
+}
+
+// What a reader relies on can't be edited in a saved plan.
+func TestCompareOfWhatIsSaid(t *testing.T) {
+	made := Make(between([]site{two()}, []site{two().with(func(s *site) {
+		s.image, s.web = "vpnctl:2", 12
+		s.grants = map[string][]string{"plant1": {"web"}, "plant2": {"web"}}
+	})}).Input)
+	worst := slices.IndexFunc(made.Changes, func(c Change) bool { return c.Impact == ImpactCustomer })
+	for name, c := range map[string]struct {
+		edit func(*Plan)
+		want string
+	}{
+		"nothing":          {func(*Plan) {}, ""},
+		"the impact":       {func(p *Plan) { p.Changes[worst].Impact = ImpactNone }, "openstack.security-group/acme/dc1 impact none;"},
+		"whom it concerns": {func(p *Plan) { p.Changes[worst].Customers = nil }, "openstack.security-group/acme/dc1 impact customer;"},
+		"what it does":     {func(p *Plan) { p.Changes[worst].Consequence = "" }, "openstack.security-group/acme/dc1 impact customer;"},
+		"a reason":         {func(p *Plan) { p.Changes[worst].Reason = "a label" }, "the reason of openstack.security-group/acme/dc1: a label"},
+		"drift":            {func(p *Plan) { p.Changes[worst].Drift = true }, "openstack.security-group/acme/dc1 impact customer;"},
+		"a row less":       {func(p *Plan) { p.Access = nil }, "plant2 → web: nothing"},
+		"a row": {func(p *Plan) {
+			for i, a := range p.Access {
+				if a.Peer == "plant2" && a.Exposure == "web" {
+					p.Access[i].After = a.Before
+				}
+			}
+		}, "plant2 → web: nothing"},
+		"a gateway":        {func(p *Plan) { p.Owners[0].New = true }, "gateway: ipsec; new; peers plant1, plant2"},
+		"a gateway's peer": {func(p *Plan) { p.Owners[0].Peers = nil }, "gateway: ipsec; peers "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			saved, err := Decode(strings.NewReader(encoded(t, made)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.edit(&saved)
+			var got []string
+			for _, d := range Compare(saved, made) {
+				got = append(got, strings.TrimPrefix(d.ID.String()+" ", "/ ")+d.Planned)
+			}
+			if c.want == "" && got != nil || c.want != "" && (len(got) == 0 || !strings.HasPrefix(got[0], c.want)) {
+				t.Errorf("differences %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

@@ -15,7 +15,8 @@ const staleLines = 20
 // differently, and how. Nothing was changed by then.
 func Stale(w io.Writer, name string, agreed plan.Plan, moved []plan.Difference) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is stale: %d of %s came out differently\n", Plain(name), len(moved), count(max(len(agreed.Changes), len(moved)), "change"))
+	s := agreed.Summary()
+	fmt.Fprintf(&b, "%s is stale: %d of %s came out differently\n", Plain(name), len(moved), count(max(s.Pending()+s.Held, len(moved)), "change"))
 	width := 0
 	for _, d := range moved {
 		width = max(width, min(len(place(d)), idWidth))
