@@ -20,7 +20,7 @@ type edit struct {
 // unified writes the differences of two texts. Each hunk is headed by the place
 // it stands in, found by indentation: "@@ data.swanctl.conf.connections.plant2".
 func unified(before, after string) string {
-	edits := script(lines(before), lines(after))
+	edits := slide(script(lines(before), lines(after)))
 	var b strings.Builder
 	for start := 0; start < len(edits); {
 		from, to, ok := hunk(edits, start)
@@ -69,13 +69,13 @@ func place(edits []edit, from int) string {
 		first++
 	}
 	var names []string
-	depth := indent(edits[first].line)
-	for i := first - 1; i >= 0 && depth > 0; i-- {
+	at := depth(edits[first].line)
+	for i := first - 1; i >= 0 && at > 0; i-- {
 		line := edits[i].line
-		if edits[i].sign == '+' || strings.TrimSpace(line) == "" || indent(line) >= depth {
+		if edits[i].sign == '+' || strings.TrimSpace(line) == "" || depth(line) >= at {
 			continue
 		}
-		depth = indent(line)
+		at = depth(line)
 		if name := heading(line); name != "" {
 			names = append([]string{name}, names...)
 		}
@@ -83,10 +83,21 @@ func place(edits []edit, from int) string {
 	return strings.Join(names, ".")
 }
 
+// depth is how deep a line stands. An item of a YAML list stands below a key that is
+// indented as it is.
+func depth(line string) int {
+	n := 2 * indent(line)
+	if strings.HasPrefix(strings.TrimSpace(line), "- ") {
+		n++
+	}
+	return n
+}
+
 // heading is what a line calls the lines below it, in YAML, JSON, swanctl.conf
-// or nft: `"peers": [` is peers. A bracket alone calls them nothing.
+// or nft: `"peers": [` is peers, "- name: web" is web. A bracket alone calls them
+// nothing.
 func heading(line string) string {
-	name := strings.TrimRight(strings.TrimPrefix(strings.TrimSpace(line), "- "), " {[|:=-")
+	name := strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "- "), "name: "), " {[|:=-")
 	if bare, ok := strings.CutPrefix(name, `"`); ok {
 		return strings.TrimSuffix(bare, `"`)
 	}

@@ -21,6 +21,14 @@ func TestUnified(t *testing.T) {
 			"@@ data.swanctl.conf.connections.plant1\n     connections {\n       plant1 {\n-        remote = a\n+        remote = x\n       }\n       plant2 {\n" +
 				"@@\n       }\n     }\n+kind: ConfigMap\n",
 		},
+		"a block behind another one": {
+			strings.Replace(before, "      }\n    }\n", "      }\n      plant3 {\n        remote = b\n        version = 2\n      }\n    }\n", 1),
+			"@@ data.swanctl.conf.connections\n         version = 2\n       }\n+      plant3 {\n+        remote = b\n+        version = 2\n+      }\n     }\n",
+		},
+		"a block less": {
+			strings.Replace(before, "      plant1 {\n        remote = a\n      }\n", "", 1),
+			"@@ data.swanctl.conf.connections\n   swanctl.conf: |\n     connections {\n-      plant1 {\n-        remote = a\n-      }\n       plant2 {\n         remote = b\n",
+		},
 		"everything": {"", "@@\n" + "-" + strings.ReplaceAll(strings.TrimSuffix(before, "\n"), "\n", "\n-") + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -33,8 +41,9 @@ func TestUnified(t *testing.T) {
 
 func TestHunkTitles(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"an object in a list of JSON": {"data:\n  agent.json: |\n    {\n      \"peers\": [\n        {\n          \"name\": \"old\"\n        }\n      ]\n    }\n", "@@ data.agent.json.peers"},
-		"a list of nft":               {"table inet vpnctl {\n\tmap grants {\n\t\telements = {\n\t\t\told,\n\t\t}\n\t}\n}\n", "@@ table inet vpnctl.map grants.elements"},
+		"an object in a list of JSON":           {"data:\n  agent.json: |\n    {\n      \"peers\": [\n        {\n          \"name\": \"old\"\n        }\n      ]\n    }\n", "@@ data.agent.json.peers"},
+		"a list that is indented as its key is": {"spec:\n  exposures:\n  - name: web\n    target:\n      host: x\n  - name: api\n    target:\n      host: old\n", "@@ spec.exposures.api.target"},
+		"a list of nft":                         {"table inet vpnctl {\n\tmap grants {\n\t\telements = {\n\t\t\told,\n\t\t}\n\t}\n}\n", "@@ table inet vpnctl.map grants.elements"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _, _ := strings.Cut(unified(test.text, strings.Replace(test.text, "old", "new", 1)), "\n")
@@ -63,7 +72,7 @@ func TestScriptLeads(t *testing.T) {
 		}
 		var was, is []string
 		changed := 0
-		for _, e := range script(a, b) {
+		for _, e := range slide(script(a, b)) {
 			if e.sign != '+' {
 				was = append(was, e.line)
 			}
