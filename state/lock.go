@@ -75,6 +75,8 @@ type Lock struct {
 	cancel context.CancelCauseFunc
 	keep   sync.WaitGroup
 
+	met rival // whose lock was met last
+
 	mu   sync.Mutex
 	term term
 	once sync.Once

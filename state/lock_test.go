@@ -277,6 +277,45 @@ func TestAnExpiredLockIsTakenOverWithoutWaiting(t *testing.T) {
 	})
 }
 
+// A lock whose end lies further ahead than any run writes it is not waited for until
+// then: as long as a lock may live, and a moment for clocks that differ.
+func TestALockThatEndsTooLateIsWaitedForAsLongAsALockMayLive(t *testing.T) {
+	for name, renewed := range map[string]bool{"left": false, "renewed": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNetwork(12)
+				until := func(i int) string {
+					return fmt.Sprintf("vpnctl lock of ci, run ABCDEFGH, until %s", n.now().Add(time.Duration(1000+i)*time.Hour).UTC().Format(time.RFC3339))
+				}
+				n.port = &state.Held{ID: "p-1", Name: "vpnctl-lock-prod", Description: until(0)}
+				var renewing sync.WaitGroup
+				renewing.Go(func() {
+					for i := range 10 {
+						time.Sleep(time.Minute)
+						if n.mu.Lock(); renewed && n.port != nil && n.port.ID == "p-1" {
+							n.port.Description = until(i)
+						}
+						n.mu.Unlock()
+					}
+				})
+				began := time.Now()
+				l, err := state.Acquire(t.Context(), n, lockAs("ci@one", 3*time.Minute))
+				waited := time.Since(began)
+				switch {
+				case renewed && !errors.Is(err, state.ErrLocked):
+					t.Errorf("error %v, though the lock is renewed", err)
+				case !renewed && (err != nil || waited < 2*time.Minute || waited > 2*time.Minute+30*time.Second):
+					t.Errorf("error %v after %s", err, waited)
+				}
+				if err == nil {
+					release(t, l)
+				}
+				renewing.Wait()
+			})
+		})
+	}
+}
+
 // keeping is a network of which nothing may be deleted.
 type keeping struct {
 	*network

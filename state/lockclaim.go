@@ -18,6 +18,7 @@ const poll = 2 * time.Second
 //	a lock of ours                → a create whose answer was lost: it is ours
 //	a lock, its term running      → wait
 //	a lock, its term over         → delete that ID and create; 409: someone was faster
+//	a lock that ends too late     → wait as long as a lock may live, unless it is renewed
 //	anything else                 → refuse, naming it
 func (l *Lock) claim(ctx context.Context) error {
 	start, raced := l.options.Clock.Now(), false
@@ -63,7 +64,9 @@ func (l *Lock) try(ctx context.Context) (blocked string, err error) {
 	case other == l.stamp:
 		l.own(port, seen, until)
 		return "", nil
-	case port.Now.After(until):
+	}
+	until = l.end(port, until)
+	if port.Now.After(until) {
 		if err := l.claimant.DeleteLock(ctx, port.ID); err != nil {
 			return "", fmt.Errorf("removing the expired lock of %s: %w", other.holder, err)
 		}
@@ -72,6 +75,27 @@ func (l *Lock) try(ctx context.Context) (blocked string, err error) {
 	l.tell(other.holder, until)
 	return fmt.Sprintf("%s is held by %s (port %s on %s) until %s unless renewed",
 		port.Name, other.holder, port.ID, l.options.Address, until.Format(time.RFC3339)), nil
+}
+
+// rival is another run's lock as it was met first.
+type rival struct {
+	id, description string
+	seen            time.Time // by the server's clock
+}
+
+// end is until when another's lock counts. Nobody writes one that lives longer
+// than the time to live, so a later end was not written by a run: it counts no
+// longer than one that was written when it was met. A lock that lives is renewed,
+// and met anew.
+func (l *Lock) end(port Held, until time.Time) time.Time {
+	if l.met.id != port.ID || l.met.description != port.Description {
+		l.met = rival{port.ID, port.Description, port.Now}
+	}
+	latest := l.met.seen.Add(l.options.TTL * 9 / 8) // servers' clocks may differ
+	if until.After(latest) {
+		return latest
+	}
+	return until
 }
 
 func (l *Lock) look(ctx context.Context) (Held, bool, sighting, error) {
