@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"time"
 
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
@@ -44,6 +45,9 @@ type Observation struct {
 	Unknown []string       // why it is not known which other ranges are taken, each with the owner's name
 	Pins    []Pin          // every floating IP that a manifest or a ledger names, sorted by address
 	Facts   resource.Facts
+	// Now is the time by the system's own clock, which all runs share, in whole
+	// seconds; zero: it does not tell.
+	Now time.Time
 	// Problems are findings that make a gateway's change impossible, such as two
 	// objects of one owner or tags that another hand removed. Keyed by owner.
 	Problems []plan.Refusal

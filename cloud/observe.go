@@ -56,6 +56,9 @@ func merge(seen []*Observation) *Observation {
 		all.Problems = append(all.Problems, o.Problems...)
 		all.Notices = append(all.Notices, o.Notices...)
 		all.Facts = join(all.Facts, o.Facts)
+		if !o.Now.IsZero() {
+			all.Now = o.Now
+		}
 	}
 	slices.SortFunc(all.Ledgers, func(a, b alloc.Ledger) int { return a.Owner.Compare(b.Owner) })
 	nameNodes(all.Graph, all.Facts.Nodes)

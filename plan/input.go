@@ -37,8 +37,8 @@ type Input struct {
 	Before map[string]map[string]vpn.Access
 
 	Options   Options
-	Now       time.Time
-	Manifests int // how many manifests were read
+	Now       time.Time // by a clock that all runs share, as far as there is one
+	Manifests int       // how many manifests were read
 
 	Survey
 }

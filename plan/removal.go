@@ -15,6 +15,7 @@ import (
 //	files  draining      target     → files    group      rest of the cloud side
 //	yes    -             directory  → deleted  draining   held
 //	no     no, deployed  directory  → -        draining   held
+//	no     in the future directory  → -        draining   held
 //	no     not over      directory  → -        held       held
 //	no     over          directory  → -        deleted    deleted
 //	any    any           cluster    → deleted  deleted    deleted
@@ -62,6 +63,10 @@ func blocker(have *resource.Resource) (string, bool) {
 // is held; zero: it is not.
 func (d *draft) drain(p *party) (start bool, until time.Time) {
 	hold := d.hold()
+	began := p.draining
+	if began.After(d.in.Now.Add(skew)) { // no run wrote that: the hold begins anew, or it would be no end of it
+		began = time.Time{}
+	}
 	if d.in.Estate.Kubernetes.Target != vpn.TargetDirectory || hold == 0 {
 		return false, time.Time{}
 	}
@@ -70,13 +75,16 @@ func (d *draft) drain(p *party) (start bool, until time.Time) {
 		return true, d.moment().Add(hold)
 	case d.in.Options.PodsGone:
 		return false, time.Time{}
-	case p.draining.IsZero() && (p.applied != "" || p.served && p.ledger != nil):
+	case began.IsZero() && (p.applied != "" || !p.draining.IsZero() || p.served && p.ledger != nil):
 		return true, d.moment().Add(hold)
-	case !p.draining.IsZero() && d.in.Now.Before(p.draining.Add(hold)):
-		return false, p.draining.Add(hold)
+	case !began.IsZero() && d.in.Now.Before(began.Add(hold)):
+		return false, began.Add(hold)
 	}
 	return false, time.Time{}
 }
+
+// skew is how far the clocks of one cloud's servers may be apart.
+const skew = time.Minute
 
 // hold keeps a change back until the pods have ended.
 func (c *Change) hold(until time.Time) {

@@ -77,15 +77,17 @@ func TestRemoval(t *testing.T) {
 		edit func(*world)
 		want []string
 	}{
-		"a cluster needs no hold":                {nil, join(files, cloudSide)},
-		"files go first, the rest is held":       {tree, join(files, start, held(cloudSide[:3]))},
-		"the files were taken away by hand":      {bareCloud, join(start, held(cloudSide[:3]))},
-		"the hold is not over":                   {func(w *world) { drainingSince(w, noon.Add(-9*time.Minute)) }, held(cloudSide)},
-		"the hold is over":                       {func(w *world) { drainingSince(w, noon.Add(-10*time.Minute)) }, cloudSide},
-		"a shorter hold is over":                 {func(w *world) { drainingSince(w, noon.Add(-time.Minute)); w.Options.Hold = time.Minute }, cloudSide},
-		"no hold at all":                         {func(w *world) { tree(w); w.Options.Hold = -1 }, join(files, cloudSide)},
-		"the pods are known to be gone":          {func(w *world) { drainingSince(w, noon); w.Options.PodsGone = true }, cloudSide},
-		"the pods are gone, their files are not": {func(w *world) { tree(w); w.Options.PodsGone = true }, join(files, start, held(cloudSide[:3]))},
+		"a cluster needs no hold":                     {nil, join(files, cloudSide)},
+		"files go first, the rest is held":            {tree, join(files, start, held(cloudSide[:3]))},
+		"the files were taken away by hand":           {bareCloud, join(start, held(cloudSide[:3]))},
+		"the hold is not over":                        {func(w *world) { drainingSince(w, noon.Add(-9*time.Minute)) }, held(cloudSide)},
+		"the hold is over":                            {func(w *world) { drainingSince(w, noon.Add(-10*time.Minute)) }, cloudSide},
+		"a shorter hold is over":                      {func(w *world) { drainingSince(w, noon.Add(-time.Minute)); w.Options.Hold = time.Minute }, cloudSide},
+		"a hold that begins in the future begins now": {func(w *world) { drainingSince(w, noon.Add(10*365*24*time.Hour)) }, join(start, held(cloudSide[:3]))},
+		"clocks that differ a little":                 {func(w *world) { drainingSince(w, noon.Add(30*time.Second)) }, held(cloudSide)},
+		"no hold at all":                              {func(w *world) { tree(w); w.Options.Hold = -1 }, join(files, cloudSide)},
+		"the pods are known to be gone":               {func(w *world) { drainingSince(w, noon); w.Options.PodsGone = true }, cloudSide},
+		"the pods are gone, their files are not":      {func(w *world) { tree(w); w.Options.PodsGone = true }, join(files, start, held(cloudSide[:3]))},
 		"files that came back while it was draining": {func(w *world) {
 			o := w.Observed
 			w.Observed = dc1().observed()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 )
@@ -94,13 +95,14 @@ func pages[T any](ctx context.Context, d *Driver, path string, query url.Values)
 	}
 	for seen := ""; ; {
 		p := page[T]{name: collections[path]}
-		_, err := send(ctx, d.of(path), http.MethodGet, d.of(path).ServiceURL(path)+"?"+q.Encode(), nil, &p)
+		h, err := send(ctx, d.of(path), http.MethodGet, d.of(path).ServiceURL(path)+"?"+q.Encode(), nil, &p)
 		if seen != "" && answered(err, http.StatusNotFound) {
 			return nil, fmt.Errorf("%w: %w", errMarkerGone, err)
 		}
 		if err != nil {
 			return nil, err
 		}
+		d.dated(h)
 		all = append(all, p.items...)
 		if p.marker == "" {
 			return all, nil
@@ -111,6 +113,26 @@ func pages[T any](ctx context.Context, d *Driver, path string, query url.Values)
 		seen = p.marker
 		q.Set("marker", seen)
 	}
+}
+
+// dated notes what time it is for the service.
+func (d *Driver) dated(h http.Header) {
+	at, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if at.After(d.date) {
+		d.date = at.UTC()
+	}
+}
+
+// now is the latest time that a service told; zero: none did.
+func (d *Driver) now() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.date
 }
 
 // listAny lists the objects that have one of the values in an attribute. The

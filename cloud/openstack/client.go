@@ -52,6 +52,7 @@ type Driver struct {
 	scene         *scene                 // where the estate lives, since it was last looked up
 	made          map[resource.ID]string // what this process created, by its ID in a plan
 	noExtraRoutes bool                   // the cloud was found to lack add_extraroutes
+	date          time.Time              // the latest that an answer to a list carried
 }
 
 // Connect logs in. An error names the entry or the variables that are at fault,

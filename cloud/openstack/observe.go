@@ -84,7 +84,9 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*clo
 	if err != nil {
 		return nil, err
 	}
-	return judge(v), nil
+	o := judge(v)
+	o.Now = d.now()
+	return o, nil
 }
 
 // lists are the calls that depend on no other.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -337,5 +338,14 @@ func TestObserveIsWholeOrAnError(t *testing.T) {
 			}
 			l.heal()
 		}
+	}
+}
+
+// The time is the cloud's, whatever the clock here shows.
+func TestObserveTellsTheTimeOfTheCloud(t *testing.T) {
+	at := time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
+	l := newLab(t, simulator.Options{Clock: func() time.Time { return at }})
+	if got := l.look(keep, newWish(l)).Now; !got.Equal(at) {
+		t.Errorf("it is %s, want %s", got, at)
 	}
 }

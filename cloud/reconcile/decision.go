@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
@@ -56,11 +57,20 @@ func (d *decision) result() *Result {
 		Before:     render.Before(d.seen.Graph),
 		Index:      d.index,
 		Options:    d.Options,
-		Now:        d.Now,
+		Now:        d.now(),
 		Manifests:  d.Manifests,
 		Survey:     d.Survey,
 	})
 	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers}
+}
+
+// now is the moment that a hold counts from and to: the cloud's, which is the same
+// for every run, whatever the clocks of their machines show.
+func (d *decision) now() time.Time {
+	if !d.seen.Now.IsZero() {
+		return d.seen.Now
+	}
+	return d.Now
 }
 
 func (d *decision) note(rs ...plan.Refusal) { d.refusals = append(d.refusals, rs...) }

@@ -19,7 +19,7 @@ type Input struct {
 	Manifests int // how many manifests were read
 	Drivers   []cloud.Driver
 	Options   plan.Options
-	Now       time.Time
+	Now       time.Time // by the clock here; what the cloud's says comes before it
 
 	plan.Survey // what was not read: whoever stands there is not gone
 }
