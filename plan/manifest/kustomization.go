@@ -17,7 +17,7 @@ import (
 // follows local directories and reports true when it has refused one.
 func (s *source) remote(dir string, seen map[string]bool) bool {
 	name := kustomization(dir)
-	if name == "" || seen[name] || len(seen) > 1000 {
+	if name == "" || seen[name] || len(seen) > mostLooks {
 		return false
 	}
 	seen[name] = true
@@ -29,39 +29,52 @@ func (s *source) remote(dir string, seen map[string]bool) bool {
 	found := false
 	for _, doc := range docs {
 		s.patches(dir, doc.Root)
-		for _, list := range references {
-			entries := doc.Root.Get(list)
-			if entries == nil {
-				continue
-			}
-			for i, entry := range entries.Items {
-				path := filepath.Join(dir, entry.Text)
-				s.parts[absolute(path)] = true
-				if no := unfit(entry, path); no != nil {
-					s.reading.found = append(s.reading.found, at(name, doc.Index, fmt.Sprintf("%s[%d]", list, i), entry, no))
-					found = true
-					continue
-				}
-				found = s.remote(path, seen) || found
+		for _, list := range doc.Root.Fields {
+			if slices.Contains(references, strings.ToLower(list.Name)) {
+				found = s.entries(dir, doc.Index, list, seen) || found
 			}
 		}
 	}
 	return found
 }
 
-// references are the lists of a kustomization that may name another place.
+// entries follows what one list of a kustomization names, and reports true when it has
+// refused an entry.
+func (s *source) entries(dir string, doc int, list decode.Field, seen map[string]bool) bool {
+	found := false
+	for i, entry := range list.Value.Items {
+		if entry.Kind != decode.String || inline(entry.Text) {
+			continue
+		}
+		path := filepath.Join(dir, entry.Text)
+		s.parts[s.key(path)] = true
+		if no := unfit(entry, path); no != nil {
+			s.reading.found = append(s.reading.found, at(kustomization(dir), doc, fmt.Sprintf("%s[%d]", list.Name, i), entry, no))
+			found = true
+			continue
+		}
+		found = s.remote(path, seen) || found
+	}
+	return found
+}
+
+// references are the lists of a kustomization that may name another place. Kustomize
+// reads the names of fields in any case.
 var references = []string{
 	"resources", "components", "bases", "crds", "configurations", "generators", "transformers", "validators",
 }
 
+var patching = []string{"patches", "patchesjson6902", "patchesstrategicmerge", "replacements"}
+
 // patches remembers the files that a kustomization patches its objects from.
 func (s *source) patches(dir string, root *decode.Value) {
-	for _, list := range []string{"patches", "patchesJson6902", "patchesStrategicMerge", "replacements"} {
-		if entries := root.Get(list); entries != nil {
-			for _, entry := range entries.Items {
-				if path := cmp.Or(entry.Get("path"), entry); path.Kind == decode.String && !inline(path.Text) {
-					s.parts[absolute(filepath.Join(dir, path.Text))] = true
-				}
+	for _, list := range root.Fields {
+		if !slices.Contains(patching, strings.ToLower(list.Name)) {
+			continue
+		}
+		for _, entry := range list.Value.Items {
+			if path := cmp.Or(entry.Get("path"), entry); path.Kind == decode.String && !inline(path.Text) {
+				s.parts[s.key(filepath.Join(dir, path.Text))] = true
 			}
 		}
 	}
@@ -79,8 +92,6 @@ func exists(path string) bool {
 // rendered it.
 func unfit(entry *decode.Value, path string) *refusal {
 	switch {
-	case entry.Kind != decode.String || inline(entry.Text):
-		return nil
 	case !exists(path):
 		return refuse("%s is not a file or folder here", quoted(entry.Text)).with("what lies elsewhere is not fetched; keep a copy in the repository")
 	case renderedTree(path):
@@ -101,8 +112,8 @@ func at(name string, doc int, field string, entry *decode.Value, no *refusal) Di
 // leftOut warns about kustomizations below a folder that was searched, which are
 // neither built nor part of one that is.
 func (s *source) leftOut(w walked) {
-	rest := slices.DeleteFunc(slices.Clone(w.skipped), func(dir string) bool { return s.parts[absolute(dir)] })
-	rest = outermost(rest)
+	rest := slices.DeleteFunc(slices.Clone(w.skipped), func(dir string) bool { return s.parts[s.key(dir)] })
+	rest = s.outermost(rest)
 	switch {
 	case len(rest) == 0:
 	case w.files > 0:
@@ -120,19 +131,19 @@ func (s *source) leftOut(w walked) {
 }
 
 // outermost drops the kustomizations that others of them are made of.
-func outermost(dirs []string) []string {
+func (s *source) outermost(dirs []string) []string {
 	parts := map[string]bool{}
 	for _, dir := range dirs {
 		maps.Copy(parts, partsOf(dir))
 	}
-	out := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return parts[absolute(dir)] })
+	out := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return parts[s.key(dir)] })
 	if len(out) == 0 { // they go round in a circle
 		return dirs
 	}
 	return out
 }
 
-// partsOf are the absolute paths of what a kustomization is made of, at any depth.
+// partsOf are the keys of what a kustomization is made of, at any depth.
 func partsOf(dir string) map[string]bool {
 	s := (&reading{decoder: new(decode.Decoder)}).source(nil)
 	s.remote(dir, map[string]bool{})

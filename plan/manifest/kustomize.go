@@ -34,12 +34,12 @@ func kustomization(dir string) string {
 // diagnostics name the places that its objects come from, or the kustomization.
 func (s *source) kustomize(dir string) {
 	name := kustomization(dir)
-	key := absolute(name)
+	key := s.key(name)
 	if s.seen[key] {
 		return
 	}
 	s.seen[key] = true
-	s.parts[absolute(dir)] = true
+	s.parts[s.key(dir)] = true
 	if s.remote(dir, map[string]bool{}) || s.fetches(dir) {
 		return
 	}

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	EstateFile string    // default: the nearest vpnctl.yaml upwards of the paths
 	Stdin      io.Reader // what the path - stands for; default: standard input
-	Survey     bool      // look through the Estate's folder for what was not read; costs reading all of it
+	Survey     bool      // look through the Estate's folder for what was left out; costs reading that
 }
 
 // Loaded is the result of reading manifests. The objects as they were written
@@ -29,11 +29,12 @@ type Loaded struct {
 	Files  int         // how many were read; a kustomization counts as one
 	Notes  Diagnostics // what was left out on purpose
 
-	// With Options.Survey: whom manifests below the Estate's folder describe that
-	// were not read, and in which file. Nobody among them is gone.
+	// With Options.Survey: whom manifests describe that were not read, below the Estate's
+	// folder and the folders that were searched, and in which file. Nobody among them is
+	// gone.
 	Unread      map[vpn.Owner]string
 	UnreadPeers map[string]string // by namespace/gateway/peer; tunnels of an IPsecGateway too
-	Obscure     []string          // files and folders there that can't be read, sorted: they may hold anybody's manifest
+	Obscure     []string          // files, folders and links there that were not looked into, sorted: they may hold anybody's manifest
 }
 
 // Load reads files, directories, kustomizations and standard input ("-"); no
@@ -108,7 +109,7 @@ func (r *reading) sources(name string, paths []string, o Options) (*object, *sou
 	if name != "" && !slices.ContainsFunc(src.files, func(f file) bool { return sameFile(f.name, name) }) {
 		r.alone(name, estateObj)
 		src.files = append(src.files, file{name: name})
-		src.seen[absolute(name)] = true
+		src.seen[src.key(name)] = true
 	}
 	return estateObj, src
 }

@@ -15,6 +15,12 @@ var (
 	rendered  = []byte("# Written by vpnctl. ") // first line of every file of a rendered tree
 )
 
+// stub matches what stands in a file's place while its content lies elsewhere or is
+// locked: a pointer of Git LFS, a text of git-crypt.
+var stub = regexp.MustCompile(`^(version https://git-lfs\.github\.com/spec/|\x00GITCRYPT\x00)`)
+
+func isStub(data []byte) bool { return stub.Match(data) }
+
 // cloudFiles are where OpenStack clients look for clouds and their passwords.
 var cloudFiles = []string{
 	"clouds.yaml", "clouds.yml", "clouds-public.yaml", "clouds-public.yml", "secure.yaml", "secure.yml",

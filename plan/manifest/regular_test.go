@@ -84,7 +84,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	}
 }
 
-// A pipe that was not named is looked past, too.
+// A pipe that was not named is not waited for either, and may stand for a manifest.
 func TestSurveyingWaitsForNoPipe(t *testing.T) {
 	t.Chdir(t.TempDir())
 	put(t, "vpnctl.yaml", sound.Replace("ESTATE\n"))
@@ -107,8 +107,8 @@ func TestSurveyingWaitsForNoPipe(t *testing.T) {
 	if diff := cmp.Diff([]string{"VPNGateway/acme/dc2"}, unread); diff != "" {
 		t.Errorf("unread (-want +got):\n%s", diff)
 	}
-	if len(loaded.Obscure) > 0 {
-		t.Errorf("obscure: %v", loaded.Obscure)
+	if diff := cmp.Diff([]string{"b/x.yaml"}, loaded.Obscure); diff != "" {
+		t.Errorf("obscure (-want +got):\n%s", diff)
 	}
 }
 

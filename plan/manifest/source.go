@@ -28,14 +28,15 @@ type source struct {
 	stdin   io.Reader
 	output  string          // absolute path of the Estate's own output, or ""
 	estate  string          // the Estate's own file, or ""
-	seen    map[string]bool // absolute paths of what was read
-	parts   map[string]bool // absolute paths of what kustomizations are made of
+	seen    map[string]bool // by key: what was looked at, true where it was read
+	parts   map[string]bool // keys of what kustomizations are made of
 	walks   []walked
 	files   []file
+	real    map[string]string // folders without links in their paths
 }
 
 func (r *reading) source(stdin io.Reader) *source {
-	return &source{reading: r, stdin: stdin, seen: map[string]bool{}, parts: map[string]bool{}}
+	return &source{reading: r, stdin: stdin, seen: map[string]bool{}, parts: map[string]bool{}, real: map[string]string{}}
 }
 
 // walked is a folder that was searched.
@@ -43,6 +44,7 @@ type walked struct {
 	root    string
 	files   int      // manifests that were found, the Estate's own file not counted
 	skipped []string // folders below it that hold a kustomization
+	links   []string // links below it that were not followed
 }
 
 // paths reads everything that the paths name, in the order of their names.
@@ -52,6 +54,7 @@ func (s *source) paths(paths []string) {
 	}
 	for _, w := range s.walks {
 		s.leftOut(w)
+		s.unfollowed(w)
 	}
 	slices.SortStableFunc(s.files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 }
@@ -88,15 +91,12 @@ func (s *source) path(p string) {
 // files are parts of something, and only building it says of what.
 func (s *source) walk(root string) {
 	w := walked{root: root}
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(inside(root), func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			s.fail(p, err)
-			if d != nil && d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case p == root:
+			return skip(d)
+		case p == inside(root):
 			return nil
 		case strings.HasPrefix(d.Name(), "."):
 			return skip(d)
@@ -128,7 +128,7 @@ func (s *source) folder(p string, w *walked) error {
 }
 
 func skip(d fs.DirEntry) error {
-	if d.IsDir() {
+	if d != nil && d.IsDir() {
 		return fs.SkipDir
 	}
 	return nil
@@ -136,28 +136,20 @@ func skip(d fs.DirEntry) error {
 
 // entry reads one file that was found in a directory, also through a link.
 func (s *source) entry(p string, d fs.DirEntry, w *walked) {
-	if d.Type()&fs.ModeSymlink != 0 {
-		info, err := os.Stat(p)
-		switch {
-		case err == nil && info.IsDir():
-			s.reading.warnFile(p, refuse("a link to a folder is not followed").with("name the folder"))
-			return
-		case err != nil && wanted(p):
-			s.fail(p, err)
-			return
-		}
-	}
-	if wanted(p) {
+	switch {
+	case elsewhere(p, d):
+		w.links = append(w.links, p)
+	case wanted(p):
 		s.open(p, w)
 	}
 }
 
 // open reads a file that was named, or found in a folder.
 func (s *source) open(p string, w *walked) {
-	s.read(filepath.Clean(p), absolute(p), w, func() ([]byte, error) { return content(p) })
+	s.read(filepath.Clean(p), s.key(p), w, func() ([]byte, error) { return content(p) })
 }
 
-// absolute is how a path is remembered.
+// absolute is a path from the root of the file system, with the links in it.
 func absolute(p string) string {
 	abs, err := filepath.Abs(p)
 	if err != nil {
@@ -166,12 +158,35 @@ func absolute(p string) string {
 	return abs
 }
 
+// key is how a path is remembered, by whatever links its folder was reached. A link
+// to a file is not the file.
+func (s *source) key(p string) string {
+	abs := absolute(p)
+	if info, err := os.Stat(abs); err == nil && info.IsDir() {
+		return s.place(abs)
+	}
+	return filepath.Join(s.place(filepath.Dir(abs)), filepath.Base(abs))
+}
+
+// place is the path of a folder without links.
+func (s *source) place(dir string) string {
+	if real, known := s.real[dir]; known {
+		return real
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		real = dir
+	}
+	s.real[dir] = real
+	return real
+}
+
 // read reads one file once, however often it is named.
 func (s *source) read(name, key string, w *walked, content func() ([]byte, error)) {
 	if w != nil && !sameFile(name, s.estate) {
 		w.files++
 	}
-	if s.seen[key] {
+	if _, again := s.seen[key]; again {
 		return
 	}
 	s.seen[key] = true
@@ -182,6 +197,7 @@ func (s *source) read(name, key string, w *walked, content func() ([]byte, error
 	case w != nil && noManifest(name, data) != "":
 		s.reading.note(name, "skipped: "+noManifest(name, data))
 	case w != nil && isRendered(data):
+		s.seen[key] = false
 		s.reading.warnFile(name, refuse("skipped: "+fileRendered).with(writtenNow))
 	case isRendered(data):
 		s.reading.failFile(name, refuse(fileRendered).with(writtenNow))

@@ -1,34 +1,39 @@
 package manifest
 
 import (
-	"errors"
 	"io/fs"
-	"maps"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	estatev1alpha1 "github.com/vpnctl/vpnctl/crds/estate/v1alpha1"
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// survey looks for manifests below the Estate's folder that were not read: what
-// one of them describes isn't gone, it was only not named. Everything there counts
-// that a folder would be searched for, the files of kustomizations too, as they
-// stand and as they are built.
+// survey looks for manifests that were not read, below the Estate's folder and in the
+// folders that were searched: what one of them describes isn't gone, it was only left
+// out. Everything there counts that a folder would be searched for, and
+//
+//	the files of kustomizations   as they stand and as they are built
+//	hidden files and folders      as far as they can be read: they may be named
+//	a single file that vpnctl     which people may write now
+//	has rendered
+//
+// What can't be read or lies elsewhere may hold anybody's manifest.
 type survey struct {
 	read   *source
 	loaded *Loaded
 	owners map[vpn.Owner]bool // that were read
 	peers  map[string]bool    // namespace/gateway/peer that were read
 	skip   []string           // kustomizations that were not built
-	names  map[string]bool    // absolute paths of files that may hold manifests
+	root   string             // the folder that is being looked through
 }
 
-// survey fills in what Loaded says about files that were not read.
+// survey fills in what Loaded says about what was not read.
 func (r *reading) survey(src *source, loaded *Loaded) {
-	v := &survey{read: src, loaded: loaded, owners: map[vpn.Owner]bool{}, peers: map[string]bool{}, names: map[string]bool{}}
+	v := &survey{read: src, loaded: loaded, owners: map[vpn.Owner]bool{}, peers: map[string]bool{}}
 	for _, g := range loaded.Estate.Gateways {
 		v.owners[g.Owner] = true
 		for _, p := range g.Peers {
@@ -38,41 +43,45 @@ func (r *reading) survey(src *source, loaded *Loaded) {
 	for _, l := range loaded.Estate.Links {
 		v.owners[l.Owner] = true
 	}
-	if v.complete() {
-		return
-	}
-	v.folder(loaded.Root)
-	for _, dir := range outermost(v.skip) {
-		v.build(dir)
+	for _, root := range v.roots() {
+		v.folder(root)
 	}
 	slices.Sort(loaded.Obscure)
 	loaded.Obscure = slices.Compact(loaded.Obscure)
 }
 
-// complete tells whether one of the folders that were searched is the Estate's, or
-// holds it, and nothing in it was left out.
-func (v *survey) complete() bool {
-	return slices.ContainsFunc(v.read.walks, func(w walked) bool {
-		return len(w.skipped) == 0 && contains(absolute(w.root), absolute(v.loaded.Root))
-	})
+// roots are the folders to look through: the Estate's, and those that were searched
+// outside of it, or where it is hidden.
+func (v *survey) roots() []string {
+	out := []string{v.loaded.Root}
+	for _, root := range v.read.roots() {
+		if !v.read.reaches(root, out, hidden) {
+			out = append(out, root)
+		}
+	}
+	return out
 }
 
-// folder looks through a folder by the rules of walk.
+// folder looks through a folder by the rules of walk, and into what is hidden.
 func (v *survey) folder(root string) {
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+	v.root, v.skip = root, nil
+	v.submodulesAbove(root)
+	err := filepath.WalkDir(inside(root), func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			v.obscure(p)
-			if d != nil && d.IsDir() {
-				return fs.SkipDir
-			}
-		case p != root && strings.HasPrefix(d.Name(), "."):
 			return skip(d)
-		case d.IsDir() && p != root && (v.read.isOutput(p) || ownFolder(p) != ""):
+		case d.IsDir() && p != inside(root) && v.notOurs(p):
 			return fs.SkipDir
-		case d.IsDir() && kustomization(p) != "" && !v.read.parts[absolute(p)]:
-			v.skip = append(v.skip, p)
-		case !d.IsDir() && wanted(p):
+		case d.IsDir():
+			if kustomization(p) != "" && !v.read.parts[v.read.key(p)] {
+				v.skip = append(v.skip, filepath.Clean(p))
+			}
+		case elsewhere(p, d):
+			v.link(p)
+		case d.Name() == submoduleFile:
+			v.submodules(p)
+		case wanted(p):
 			v.file(p)
 		}
 		return nil
@@ -80,44 +89,52 @@ func (v *survey) folder(root string) {
 	if err != nil {
 		v.obscure(root)
 	}
+	v.kustomizations()
+}
+
+// notOurs tells whether a folder holds nobody's manifests: the repository's own
+// records, what vpnctl has written, and what is hidden and another Estate's.
+func (v *survey) notOurs(p string) bool {
+	return filepath.Base(p) == ".git" || v.read.isOutput(p) || ownFolder(p) != "" ||
+		v.hidden(p) && exists(filepath.Join(p, estatev1alpha1.FileName))
+}
+
+func (v *survey) hidden(p string) bool {
+	rel, err := filepath.Rel(v.root, p)
+	return err == nil && hidden(rel)
+}
+
+// link minds a link to a folder, or to nowhere, unless that is looked through anyway.
+func (v *survey) link(p string) {
+	if v.read.isOutput(p) || ownFolder(p) != "" {
+		return
+	}
+	if _, err := os.Stat(p); err != nil || !v.read.reaches(p, v.roots(), func(string) bool { return false }) {
+		v.obscure(p)
+	}
 }
 
 // file looks into a file, unless it was read or a kustomization that was built is
 // made of it.
 func (v *survey) file(p string) {
-	key := absolute(p)
+	key := v.read.key(p)
 	if v.read.seen[key] || v.read.parts[key] {
 		return
 	}
 	data, err := content(p)
 	switch {
-	case errors.Is(err, errNotRegular): // a link to a folder, a pipe
-	case err != nil:
+	case noManifest(p, data) != "":
+	case err != nil || isStub(data):
 		v.obscure(p)
-	case noManifest(p, data) == "" && !isRendered(data) && mentions(data):
-		v.names[key] = true
+	case mentions(data):
 		v.documents(file{name: filepath.Clean(p), data: data})
 	}
-}
-
-// build builds a kustomization that was not named, where a file that it is made of
-// may hold manifests: it may give them other names.
-func (v *survey) build(dir string) {
-	parts := slices.Collect(maps.Keys(partsOf(dir)))
-	if !slices.ContainsFunc(parts, func(p string) bool { return v.names[p] || v.read.seen[p] || v.read.parts[p] }) {
-		return
-	}
-	objects, err := build(dir)
-	if err != nil {
-		v.obscure(kustomization(dir))
-		return
-	}
-	v.documents(file{name: kustomization(dir), built: objects, placeless: true})
 }
 
 // documents notes down whom the documents of a file describe.
 func (v *survey) documents(f file) {
 	r := &reading{decoder: v.read.reading.decoder}
+	f.built = slices.DeleteFunc(f.built, func(b built) bool { return isRendered(beginning(b.origin)) })
 	for _, o := range r.documents(f) {
 		v.object(o)
 	}
@@ -161,8 +178,12 @@ func (v *survey) peer(path, file string) {
 	}
 }
 
+// obscure notes down what can't be read. What is hidden counts only by what is found in
+// it: much of it is other programs'.
 func (v *survey) obscure(p string) {
-	v.loaded.Obscure = append(v.loaded.Obscure, filepath.Clean(p))
+	if !v.hidden(p) {
+		v.loaded.Obscure = append(v.loaded.Obscure, filepath.Clean(p))
+	}
 }
 
 // tunnels are the names of the tunnels of an IPsecGateway.
