@@ -126,7 +126,7 @@ func TestReplacingLosesNoPacket(t *testing.T) {
 			}
 		}
 	}()
-	const times = 200
+	const times = 100
 	for i := range times {
 		in := gateway()
 		if i%2 == 0 {
