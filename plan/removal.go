@@ -132,6 +132,9 @@ func (d *draft) deletion(p *party, have *resource.Resource, until time.Time) Cha
 			c.Proof = ledgerProof(p)
 		}
 	}
+	if body(have, route).Others {
+		c.Reason = NoManifest + "; added by someone else, and goes because its next hop, the gateway's port, goes"
+	}
 	if have.ID.Kind.Cloud() {
 		c.hold(until)
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -295,5 +296,30 @@ func TestALeftAddressThatIsPinnedIsLetGo(t *testing.T) {
 		if !found {
 			t.Errorf("pinned %v: it is not given up", pinned)
 		}
+	}
+}
+
+// A route of another hand through the port of a gateway that goes is said to be one.
+func TestARouteOfOthersGoesWithItsNextHop(t *testing.T) {
+	w := gone(func(w *world) {
+		more := w.Observed[dc1().id(resource.KindRoute)]
+		more.ID.Name += "@r1:192.168.0.0/16"
+		r := *more.Route
+		r.Destination, r.Others = netip.MustParsePrefix("192.168.0.0/16"), true
+		more.Route, more.Proof = &r, "next hop is the gateway's port"
+		w.Observed.Add(more)
+	})
+	found := 0
+	for _, c := range Make(w.Input).Changes {
+		if c.ID.Kind != resource.KindRoute {
+			continue
+		}
+		found++
+		if said := strings.Contains(c.Reason, "added by someone else"); said != c.Before.Route.Others || c.Action != Delete {
+			t.Errorf("%s %s: %q", c.Action, c.ID, c.Reason)
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d routes go, want both", found)
 	}
 }

@@ -19,7 +19,8 @@ import (
 //	its gateway's port       the route         left by the move    foreign; gone gateway: left
 //	another gateway's port   stale             stale               as above, of that gateway
 //	nobody, in the subnet    stale             stale               not ours
-//	anything else            foreign           foreign             not ours
+//	anything else            foreign           foreign             not ours; to a part of
+//	                                                               either: foreign
 func (j *judgement) judgeRoutes() {
 	byCIDR := j.ranges()
 	for _, r := range j.routers {
@@ -34,7 +35,7 @@ func (j *judgement) judgeRoutes() {
 			if o, ledger := byCIDR[to]; ledger {
 				j.ledgerRoute(o, r, to, via)
 			} else {
-				j.otherRoute(r, to, via)
+				j.otherRoute(byCIDR, r, to, via)
 			}
 		}
 	}
@@ -108,28 +109,52 @@ func (j *judgement) hopOwner(hop netip.Addr) (vpn.Owner, bool) {
 }
 
 // otherRoute is a route to something that is in no ledger.
-func (j *judgement) otherRoute(r router, to netip.Prefix, via []netip.Addr) {
+func (j *judgement) otherRoute(byCIDR map[netip.Prefix]vpn.Owner, r router, to netip.Prefix, via []netip.Addr) {
 	for _, hop := range via {
 		if within(to, j.manifest.ServiceCIDRPool) {
 			j.claim(to, "route on router %s via %s", cmp.Or(r.Name, r.ID), hop)
 		}
 		o, ours := j.hopOwner(hop)
 		if !ours {
+			j.detour(byCIDR, r, to, hop)
 			continue
 		}
-		route := &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to}
-		if known, more := j.Graph[j.routeID(o, r, to)]; more {
-			route = known.Route
-		}
+		route := j.furtherRoute(o, r, to)
 		why := ""
 		switch _, alive := j.gateways[o]; {
 		case alive:
 			route.Foreign = append(route.Foreign, hop.String())
 		case route.NextHop == "":
+			_, route.Others = j.owned[o] // without a ledger it may well be ours
 			route.NextHop, why = hop.String(), "next hop is the gateway's port"
 		default:
 			route.Stale, why = append(route.Stale, hop.String()), "next hop is the gateway's port"
 		}
 		j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
+	}
+}
+
+// furtherRoute is a route of the owner beside its own, or what is known of it.
+func (j *judgement) furtherRoute(o vpn.Owner, r router, to netip.Prefix) *resource.Route {
+	if known, more := j.Graph[j.routeID(o, r, to)]; more {
+		return known.Route
+	}
+	return &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to}
+}
+
+// detour shows another hand's route to a part of a gateway's range: the longer
+// prefix counts, so it takes what is meant for the gateway.
+func (j *judgement) detour(byCIDR map[netip.Prefix]vpn.Owner, r router, to netip.Prefix, hop netip.Addr) {
+	for bits := to.Bits() - 1; bits > 0; bits-- {
+		whole, err := to.Addr().Prefix(bits)
+		if err != nil {
+			return
+		}
+		if o, ledger := byCIDR[whole]; ledger {
+			route := j.furtherRoute(o, r, to)
+			route.Foreign = append(route.Foreign, hop.String())
+			j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Route: route})
+			return
+		}
 	}
 }

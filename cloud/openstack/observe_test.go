@@ -222,6 +222,23 @@ func TestObserveOtherHands(t *testing.T) {
 			},
 			"next hop is the gateway's port: true [10.254.0.77] [10.254.0.88]",
 		},
+		"a route of others to a part of the range is foreign": {
+			func(h hand, o *cloud.Observation) {
+				h.post("port", portsPath, map[string]any{"network_id": o.Facts.NetworkID, "fixed_ips": []fixedIP{{Address: "10.254.0.88"}}})
+				h.route(o, "add_extraroutes", "100.64.3.200/32", "10.254.0.88")
+				h.route(o, "add_extraroutes", "100.64.0.0/16", "10.254.0.88")
+			},
+			func(o *cloud.Observation, w wish) any {
+				var all []string
+				for _, id := range o.Graph.IDs() {
+					if r := o.Graph[id]; id.Kind == route && id != idOf(route, w.owner) {
+						all = append(all, fmt.Sprint(r.Owner, r.Route.Destination, r.Route.NextHop, r.Route.Foreign, r.Proof))
+					}
+				}
+				return all
+			},
+			[]string{"VPNGateway/acme/dc1100.64.3.200/32[10.254.0.88]"},
+		},
 		"routes through the gateway's port to anywhere else are foreign": {
 			func(h hand, o *cloud.Observation) {
 				for _, to := range []string{"192.168.0.0/16", "192.168.10.0/24", "100.64.77.0/24"} {

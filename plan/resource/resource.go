@@ -99,6 +99,7 @@ type Route struct {
 	NextHop     string       `json:"nextHop"`           // address, or Unknown
 	Stale       []string     `json:"stale,omitempty"`   // observed: further next hops of the same destination that are ours and held by no port of ours any more
 	Foreign     []string     `json:"foreign,omitempty"` // observed: next hops of the same destination that are not ours
+	Others      bool         `json:"others,omitempty"`  // observed: another hand's, to what is in no ledger; it can't outlive the gateway whose port is the next hop
 }
 
 // Applied is the record, on the ledger, of the desired state that was reached.

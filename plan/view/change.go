@@ -85,9 +85,17 @@ func (t *text) remarks(c plan.Change, alone bool, b *block) []string {
 		add(b.besides(c.Reason))
 	}
 	if c.Proof != "" {
-		add("ours: " + c.Proof)
+		add(whose(c) + c.Proof)
 	}
 	return all
+}
+
+// whose begins the line with a change's proof.
+func whose(c plan.Change) string {
+	if c.Before != nil && c.Before.Route != nil && c.Before.Route.Others {
+		return "not ours, but its "
+	}
+	return "ours: "
 }
 
 // effect is the impact in words; empty where no packet notices.
