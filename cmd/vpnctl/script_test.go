@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs what users do. Every script starts with testdata/estate in
-// its folder, those about an example with all examples; what else they hold is in
-// a hidden folder, or it would be read as part of the estate. The cloud is the simulated one of --sim, whose state is in
+// its folder, those about an example with all examples; what else they hold ends in
+// .txt, or it would be part of the estate. The cloud is the simulated one of --sim, whose state is in
 // .vpnctl/sim below it.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
