@@ -46,12 +46,9 @@ func (r *rendering) ruleset() (string, error) {
 func (r *rendering) expectation() vpn.Expectation {
 	g := r.in.Gateway
 	e := vpn.Expectation{
-		Estate: r.in.Estate.Name, Gateway: g.Owner, Protocol: g.Protocol, Dataplane: vpn.DataplaneKernel,
+		Estate: r.in.Estate.Name, Gateway: g.Owner, Protocol: g.Protocol, Dataplane: r.in.Estate.Pod.Dataplane(g.Protocol),
 		PublicAddress: r.floatingIP, ServiceCIDR: r.in.Ledger.ServiceCIDR, Port: r.port,
 		Peers: []vpn.ExpectedPeer{},
-	}
-	if g.Protocol == vpn.IPsec && r.in.Estate.Pod.IPsecDataplane != "" {
-		e.Dataplane = r.in.Estate.Pod.IPsecDataplane
 	}
 	if g.WireGuard != nil {
 		e.PrivateKey = g.WireGuard.PrivateKey

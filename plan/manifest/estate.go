@@ -189,6 +189,7 @@ func (c check) pod(w estatev1alpha1.GatewayPod) vpn.Pod {
 		PriorityClassName:  read(c, base+".priorityClassName", w.PriorityClassName, nodeName),
 		MaxGatewaysPerNode: estatev1alpha1.DefaultMaxGatewaysPerNode,
 		IPsecDataplane:     estatev1alpha1.DefaultDataplane,
+		WireGuardDataplane: estatev1alpha1.DefaultDataplane,
 	}
 	if most := w.MaxGatewaysPerNode; most != nil {
 		p.MaxGatewaysPerNode = int(*most)
@@ -196,8 +197,12 @@ func (c check) pod(w estatev1alpha1.GatewayPod) vpn.Pod {
 			c.fail(base+".maxGatewaysPerNode", refuse("%d; a node that may carry gateways carries at least 1", *most))
 		}
 	}
+	dataplane := one(estatev1alpha1.DataplaneKernel, estatev1alpha1.DataplaneUserspace)
 	if w.IPsecDataplane != "" {
-		p.IPsecDataplane = read(c, base+".ipsecDataplane", w.IPsecDataplane, one(estatev1alpha1.DataplaneKernel, estatev1alpha1.DataplaneUserspace))
+		p.IPsecDataplane = read(c, base+".ipsecDataplane", w.IPsecDataplane, dataplane)
+	}
+	if w.WireGuardDataplane != "" {
+		p.WireGuardDataplane = read(c, base+".wireguardDataplane", w.WireGuardDataplane, dataplane)
 	}
 	return p
 }

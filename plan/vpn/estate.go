@@ -1,6 +1,7 @@
 package vpn
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/netip"
 )
@@ -60,7 +61,18 @@ type Pod struct {
 	Tolerations        json.RawMessage `json:"tolerations,omitempty"` // a list of core/v1 Toleration
 	PriorityClassName  string          `json:"priorityClassName,omitempty"`
 	MaxGatewaysPerNode int             `json:"maxGatewaysPerNode"`
-	IPsecDataplane     string          `json:"ipsecDataplane"` // kernel or userspace
+	IPsecDataplane     string          `json:"ipsecDataplane"`     // kernel or userspace
+	WireGuardDataplane string          `json:"wireguardDataplane"` // kernel or userspace
+}
+
+// Dataplane is who carries a protocol's packets: DataplaneKernel or
+// DataplaneUserspace.
+func (p Pod) Dataplane(protocol Protocol) string {
+	chosen := p.IPsecDataplane
+	if protocol == WireGuard {
+		chosen = p.WireGuardDataplane
+	}
+	return cmp.Or(chosen, DataplaneKernel)
 }
 
 // Patch is a kustomize patch over the rendered objects: a patch document and

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// The data planes of an IPsec gateway.
+// The data planes of a gateway: who carries the packets of its tunnels.
 const (
-	DataplaneKernel    = "kernel"    // ESP in the kernel
-	DataplaneUserspace = "userspace" // ESP in charon, on an interface of its own
+	DataplaneKernel    = "kernel"    // ESP, or WireGuard where there is a module, in the kernel
+	DataplaneUserspace = "userspace" // charon or the agent, on a TUN device
 )
 
 // ExpectationVersion is the version of agent.json.
@@ -23,7 +23,7 @@ type Expectation struct {
 	Estate    string   `json:"estate"`
 	Gateway   Owner    `json:"gateway"`
 	Protocol  Protocol `json:"protocol"`
-	Dataplane string   `json:"dataplane"` // kernel or userspace; kernel for WireGuard
+	Dataplane string   `json:"dataplane"` // kernel or userspace
 
 	PublicAddress string       `json:"publicAddress"` // the floating IP
 	ServiceCIDR   netip.Prefix `json:"serviceCIDR"`

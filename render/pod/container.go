@@ -12,6 +12,7 @@ const (
 	ConfigDir = "/etc/vpnctl/gateway" // the protocol's ConfigMap
 	RulesDir  = "/etc/vpnctl/nat"     // the ruleset's ConfigMap
 	RunDir    = "/run/vpnctl"         // the memory volume: sockets, state, keys on their way
+	DeviceDir = "/run/wireguard"      // the socket of a WireGuard device that is not the kernel's
 )
 
 // containers are charon for IPsec, and the two halves of the agent: one may change
@@ -41,7 +42,7 @@ func (s Spec) charon() corev1.Container {
 		Name:            "charon",
 		Command:         []string{"charon-systemd"},
 		Env:             []corev1.EnvVar{{Name: "STRONGSWAN_CONF", Value: ConfigDir + "/" + KeyDaemon}},
-		SecurityContext: confined("NET_ADMIN"),
+		SecurityContext: confined("NET_ADMIN", "NET_BIND_SERVICE"), // charon asks for the second by name
 		VolumeMounts:    s.charonMounts(),
 		StartupProbe:    probe(ask, 2, 30),
 		LivenessProbe:   probe(ask, 15, 3),
@@ -55,7 +56,7 @@ func (s Spec) dataplane() corev1.Container {
 		Args:            []string{"--config", ConfigDir, "--rules", RulesDir, "--run", RunDir},
 		Ports:           []corev1.ContainerPort{{Name: "health", ContainerPort: DataplanePort, Protocol: corev1.ProtocolTCP}},
 		SecurityContext: confined("NET_ADMIN"),
-		VolumeMounts:    []corev1.VolumeMount{configMount, rulesMount, runMount},
+		VolumeMounts:    s.dataplaneMounts(),
 		LivenessProbe:   probe(get("/healthz", DataplanePort), 15, 3),
 		ReadinessProbe:  probe(get("/readyz", DataplanePort), 5, 3),
 	}

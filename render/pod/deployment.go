@@ -72,8 +72,6 @@ func (s Spec) podSpec() (corev1.PodSpec, error) {
 		NodeName:                      s.Node,
 		SecurityContext: &corev1.PodSecurityContext{
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-			// IKE's port 500 without a capability for it.
-			Sysctls: []corev1.Sysctl{{Name: "net.ipv4.ip_unprivileged_port_start", Value: "0"}},
 		},
 		SchedulerName:      corev1.DefaultSchedulerName,
 		Tolerations:        append(lost(), tolerations...),

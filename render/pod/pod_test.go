@@ -45,48 +45,70 @@ func podOf(t *testing.T, s Spec) corev1.PodSpec {
 }
 
 func TestContainersMayDoNoMoreThanTheyMust(t *testing.T) {
-	for _, dataplane := range []string{vpn.DataplaneKernel, vpn.DataplaneUserspace} {
-		s := spec()
-		s.Estate.Pod.IPsecDataplane = dataplane
-		p := podOf(t, s)
-		if *p.AutomountServiceAccountToken || p.HostNetwork || p.HostPID || p.HostIPC {
-			t.Error("the pod shares more than it should")
+	capabilities := map[string][]corev1.Capability{"charon": {"NET_ADMIN", "NET_BIND_SERVICE"}, "dataplane": {"NET_ADMIN"}, "status": nil}
+	for _, c := range []struct {
+		protocol                   vpn.Protocol
+		dataplane, onTUN, onSocket string // the containers that have a device of the node, and that of WireGuard's socket
+	}{
+		{vpn.IPsec, vpn.DataplaneKernel, "", ""},
+		{vpn.IPsec, vpn.DataplaneUserspace, "charon", ""},
+		{vpn.WireGuard, vpn.DataplaneKernel, "", ""},
+		{vpn.WireGuard, vpn.DataplaneUserspace, "dataplane", "dataplane"},
+	} {
+		t.Run(string(c.protocol)+" "+c.dataplane, func(t *testing.T) {
+			s := spec()
+			s.Gateway.Protocol, s.Gateway.WireGuard = c.protocol, &vpn.Interface{}
+			// The other protocol's data plane has no say.
+			s.Estate.Pod.IPsecDataplane, s.Estate.Pod.WireGuardDataplane = c.dataplane, vpn.DataplaneUserspace
+			if c.protocol == vpn.WireGuard {
+				s.Estate.Pod.IPsecDataplane, s.Estate.Pod.WireGuardDataplane = vpn.DataplaneUserspace, c.dataplane
+			}
+			confinedPod(t, podOf(t, s), capabilities, c.onTUN, c.onSocket)
+		})
+	}
+}
+
+func confinedPod(t *testing.T, p corev1.PodSpec, capabilities map[string][]corev1.Capability, onTUN, onSocket string) {
+	t.Helper()
+	if *p.AutomountServiceAccountToken || p.HostNetwork || p.HostPID || p.HostIPC {
+		t.Error("the pod shares more than it should")
+	}
+	if p.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+		t.Error("the pod has no seccomp profile")
+	}
+	for _, c := range p.Containers {
+		x := c.SecurityContext
+		if *x.Privileged || *x.AllowPrivilegeEscalation || !*x.ReadOnlyRootFilesystem || !slices.Equal(x.Capabilities.Drop, []corev1.Capability{"ALL"}) {
+			t.Errorf("%s is not confined: %+v", c.Name, x)
 		}
-		if p.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
-			t.Error("the pod has no seccomp profile")
+		if want, known := capabilities[c.Name]; !known || !slices.Equal(x.Capabilities.Add, want) {
+			t.Errorf("%s has the capabilities %v, want %v", c.Name, x.Capabilities.Add, want)
 		}
-		for _, c := range p.Containers {
-			x := c.SecurityContext
-			if *x.Privileged || *x.AllowPrivilegeEscalation || !*x.ReadOnlyRootFilesystem || !slices.Equal(x.Capabilities.Drop, []corev1.Capability{"ALL"}) {
-				t.Errorf("%s is not confined: %+v", c.Name, x)
-			}
-			mayChangeTheNetwork := c.Name != "status"
-			if got := slices.Equal(x.Capabilities.Add, []corev1.Capability{"NET_ADMIN"}); got != mayChangeTheNetwork || !got && len(x.Capabilities.Add) > 0 {
-				t.Errorf("%s has the capabilities %v", c.Name, x.Capabilities.Add)
-			}
-			hasToken := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "token" })
-			if hasToken != (c.Name == "status") {
-				t.Errorf("%s has the API token: %v", c.Name, hasToken)
-			}
-			if c.LivenessProbe == nil || c.Resources.Requests == nil || c.Resources.Limits == nil {
-				t.Errorf("%s has no probe or no bounds", c.Name)
-			}
-			for _, m := range c.VolumeMounts {
-				if m.SubPath != "" || m.SubPathExpr != "" {
-					t.Errorf("%s would never see a change of %s", c.Name, m.Name)
-				}
+		for volume, holder := range map[string]string{"token": "status", "tun": onTUN, "wireguard": onSocket} {
+			has := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume })
+			if has != (c.Name == holder) {
+				t.Errorf("%s mounts %s: %v", c.Name, volume, has)
 			}
 		}
-		onHost := slices.ContainsFunc(p.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil })
-		if onHost != (dataplane == vpn.DataplaneUserspace) {
-			t.Errorf("%s data plane: something of the host is mounted: %v", dataplane, onHost)
+		if c.LivenessProbe == nil || c.Resources.Requests == nil || c.Resources.Limits == nil {
+			t.Errorf("%s has no probe or no bounds", c.Name)
 		}
+		for _, m := range c.VolumeMounts {
+			if m.SubPath != "" || m.SubPathExpr != "" {
+				t.Errorf("%s would never see a change of %s", c.Name, m.Name)
+			}
+		}
+	}
+	onHost := slices.ContainsFunc(p.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil })
+	if onHost != (onTUN != "") {
+		t.Errorf("something of the host is mounted: %v", onHost)
 	}
 }
 
 func TestEveryMountHasItsVolume(t *testing.T) {
 	for _, protocol := range []vpn.Protocol{vpn.IPsec, vpn.WireGuard} {
 		s := spec()
+		s.Estate.Pod.IPsecDataplane, s.Estate.Pod.WireGuardDataplane = vpn.DataplaneUserspace, vpn.DataplaneUserspace
 		s.Gateway.Protocol, s.Gateway.WireGuard = protocol, &vpn.Interface{}
 		p := podOf(t, s)
 		all := objects(t, s)

@@ -80,7 +80,8 @@ func Objects(s Spec) ([]Object, error) {
 
 func (s Spec) name() string { return s.Gateway.Owner.Name }
 
-// userspace tells whether charon carries ESP itself, on a TUN device.
+// userspace tells whether charon, or the agent for WireGuard, carries the packets
+// itself, on a TUN device.
 func (s Spec) userspace() bool {
-	return s.Gateway.Protocol == vpn.IPsec && s.Estate.Pod.IPsecDataplane == vpn.DataplaneUserspace
+	return s.Estate.Pod.Dataplane(s.Gateway.Protocol) == vpn.DataplaneUserspace
 }

@@ -11,6 +11,7 @@ var (
 	rulesMount  = corev1.VolumeMount{Name: "rules", MountPath: RulesDir, ReadOnly: true}
 	runMount    = corev1.VolumeMount{Name: "run", MountPath: RunDir}
 	tokenMount  = corev1.VolumeMount{Name: "token", MountPath: "/var/run/secrets/kubernetes.io/serviceaccount", ReadOnly: true}
+	deviceMount = corev1.VolumeMount{Name: "wireguard", MountPath: DeviceDir}
 	tunMount    = corev1.VolumeMount{Name: "tun", MountPath: "/dev/net/tun"}
 )
 
@@ -22,15 +23,26 @@ func (s Spec) charonMounts() []corev1.VolumeMount {
 	return mounts
 }
 
+// dataplaneMounts have the socket of a device that the agent carries itself in a
+// volume of its own: whoever can reach it sets the device up, and the status container
+// is to have no say in that.
+func (s Spec) dataplaneMounts() []corev1.VolumeMount {
+	mounts := []corev1.VolumeMount{configMount, rulesMount, runMount}
+	if s.userspace() && !s.ipsec() {
+		mounts = append(mounts, deviceMount, tunMount)
+	}
+	return mounts
+}
+
 func (s Spec) volumes() []corev1.Volume {
-	size := resource.MustParse("16Mi")
 	all := []corev1.Volume{
 		configVolume("config", ConfigName(s.Gateway)),
 		configVolume("rules", RulesName(s.Gateway)),
-		{Name: "run", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-			Medium: corev1.StorageMediumMemory, SizeLimit: &size,
-		}}},
+		memory("run", "16Mi"),
 		{Name: "token", VolumeSource: token()},
+	}
+	if s.userspace() && !s.ipsec() {
+		all = append(all, memory("wireguard", "1Mi"))
 	}
 	if s.userspace() {
 		device := corev1.HostPathCharDev
@@ -39,6 +51,13 @@ func (s Spec) volumes() []corev1.Volume {
 		}})
 	}
 	return all
+}
+
+func memory(volume, size string) corev1.Volume {
+	limit := resource.MustParse(size)
+	return corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+		Medium: corev1.StorageMediumMemory, SizeLimit: &limit,
+	}}}
 }
 
 func configVolume(volume, name string) corev1.Volume {

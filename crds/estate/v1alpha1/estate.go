@@ -117,9 +117,12 @@ type GatewayPod struct {
 	MaxGatewaysPerNode *int32 `json:"maxGatewaysPerNode,omitempty"`
 	// IPsecDataplane is kernel or userspace. Default: kernel.
 	IPsecDataplane string `json:"ipsecDataplane,omitempty"`
+	// WireGuardDataplane is kernel or userspace, for nodes whose kernel has no
+	// WireGuard. Default: kernel.
+	WireGuardDataplane string `json:"wireguardDataplane,omitempty"`
 }
 
-// The data planes of IPsec.
+// The data planes of IPsec and of WireGuard.
 const (
 	DataplaneKernel    = "kernel"
 	DataplaneUserspace = "userspace"
