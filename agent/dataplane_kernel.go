@@ -1,0 +1,31 @@
+package agent
+
+import (
+	"net/netip"
+
+	"github.com/vpnctl/vpnctl/agent/firewall"
+	"github.com/vpnctl/vpnctl/agent/routing"
+	"github.com/vpnctl/vpnctl/render/nat"
+)
+
+// kernelNetwork is the network namespace that this process runs in.
+type kernelNetwork struct{}
+
+func (kernelNetwork) Find(mac string) (string, bool, error) { return routing.Find(mac) }
+
+func (kernelNetwork) Sysctls(nic, tunnel string) []string {
+	return routing.Sysctls{}.Ensure(nic, tunnel)
+}
+
+func (kernelNetwork) Route(p routing.Plan) error { return routing.Ensure(p) }
+
+func (kernelNetwork) RouteTunnel(device string, peers []netip.Prefix) error {
+	return routing.EnsureTunnel(device, peers)
+}
+
+// kernelFirewall is that namespace's nftables table and its connections.
+type kernelFirewall struct{ firewall.Table }
+
+func (*kernelFirewall) Cut(t nat.Table, hosts []firewall.Host) (int, error) {
+	return firewall.CutFlows(t, hosts)
+}

@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/vpnctl/vpnctl/agent/firewall"
+	"github.com/vpnctl/vpnctl/agent/volume"
+	"github.com/vpnctl/vpnctl/render/nat"
+)
+
+// Firewall is the pod's nftables table and the connections that the kernel follows.
+type Firewall interface {
+	// Apply puts a ruleset in force whole, unless it is.
+	Apply(ctx context.Context, ruleset string, hosts []firewall.Host) (changed bool, err error)
+	// Intact tells whether it still is; where it is not, the next Apply puts it back.
+	Intact(ctx context.Context) (bool, error)
+	// Cut ends the connections that a ruleset doesn't grant.
+	Cut(nat.Table, []firewall.Host) (cut int, err error)
+}
+
+// ruleset is what this process knows to be in force.
+type ruleset struct {
+	inForce bool
+	table   nat.Table
+	hosts   []firewall.Host
+	applied int // grows with every one that was put in force
+	held    int // grants of the file that aren't open
+}
+
+// filter puts the ruleset in force and ends what it doesn't grant any more.
+func (l *DataplaneLoop) filter(ctx context.Context) {
+	if l.files.rules == nil {
+		return
+	}
+	type input struct{ files, names, owners int }
+	fresh := l.tasks.ruleset.input != input{l.at.files, l.at.names, l.at.owners}
+	ran := l.attempt(&l.tasks.ruleset, input{l.at.files, l.at.names, l.at.owners}, func() []string { return l.applyRules(ctx, !fresh) })
+	if ran && l.tasks.ruleset.failures == 1 {
+		l.state.ReloadErrors++
+	}
+	l.cut()
+}
+
+// applyRules applies the mounted ruleset. One that nft doesn't take leaves the one
+// before in force, which still loses what agent.json doesn't grant any more.
+func (l *DataplaneLoop) applyRules(ctx context.Context, upkeep bool) []string {
+	ctx, cancel := context.WithTimeout(ctx, l.Call)
+	defer cancel()
+	var problems []string
+	if upkeep && l.ruleset.inForce && l.tasks.ruleset.failures == 0 {
+		intact, err := l.Firewall.Intact(ctx)
+		problems = texts(err)
+		if err == nil && !intact {
+			l.Log.Warn("another hand has changed the ruleset: it is put back")
+		}
+	}
+	err := l.apply(ctx, l.files.rules)
+	if err == nil {
+		return problems
+	}
+	if p := l.files.proven; p != nil && p != l.files.rules {
+		if worse := l.apply(ctx, p); worse != nil {
+			problems = append(problems, "the ruleset before it: "+worse.Error())
+		}
+	}
+	return append(problems, err.Error())
+}
+
+// withheld says that grants of the ruleset in force are not open; empty: all are.
+func (r *ruleset) withheld() string {
+	switch r.held {
+	case 0:
+		return ""
+	case 1:
+		return "1 grant of the ruleset is not open: agent.json, or the WireGuard device, doesn't have it (yet)"
+	}
+	return fmt.Sprintf("%d grants of the ruleset are not open: agent.json, or the WireGuard device, doesn't have them (yet)", r.held)
+}
+
+// apply puts one ruleset in force, as far as both files agree.
+func (l *DataplaneLoop) apply(ctx context.Context, r *rules) error {
+	table, held := agreed(r.table, l.files.expect, l.tunnel.holder)
+	text, err := table.Text()
+	if err != nil {
+		return err
+	}
+	hosts := l.hosts()
+	changed, err := l.Firewall.Apply(ctx, text, hosts)
+	if err != nil {
+		return err
+	}
+	l.files.proven, l.files.texts.Ruleset = r, r.text
+	l.ruleset.table, l.ruleset.hosts, l.ruleset.held = table, hosts, held
+	if changed || !l.ruleset.inForce {
+		l.ruleset.applied++
+	}
+	l.ruleset.inForce = true
+	if hash := volume.Hash(r.text); l.state.Ruleset != hash {
+		l.state.Ruleset, l.state.RulesetSince = hash, l.Now()
+		if l.begun.hash == hash { // an earlier agent's is in force still
+			l.state.RulesetSince = l.begun.since
+		}
+		l.begun = begun{}
+		l.Log.Info("ruleset in force", "hash", hash, "held", held)
+	}
+	return nil
+}
+
+// begun is what an earlier agent had put in force.
+type begun struct {
+	hash  string
+	since time.Time
+}
+
+// hosts are what the host exposures lead to.
+func (l *DataplaneLoop) hosts() []firewall.Host {
+	var all []firewall.Host
+	for _, h := range l.files.expect.Hosts {
+		all = append(all, firewall.Host{Map: h.Map, VirtualIP: h.VirtualIP, Target: l.names.address(h.Host)})
+	}
+	return all
+}
+
+// cut ends withdrawn connections after every change, and once more a little later: a
+// packet that passed the old ruleset on another processor shows up late.
+func (l *DataplaneLoop) cut() {
+	if !l.ruleset.inForce {
+		return
+	}
+	t := &l.tasks.cut
+	later := t.tried && t.input == l.ruleset.applied
+	ran := l.attempt(t, l.ruleset.applied, func() []string {
+		cut, err := l.Firewall.Cut(l.ruleset.table, l.ruleset.hosts)
+		if l.state.FlowsCut += uint64(cut); cut > 0 {
+			l.Log.Info("connections ended whose grant went away", "count", cut)
+		}
+		return texts(err)
+	})
+	switch {
+	case !ran || !t.well():
+	case later:
+		t.due = t.due.Add(365 * 24 * time.Hour) // until the next change
+	default:
+		t.due = l.Now().Add(l.Recut)
+	}
+}

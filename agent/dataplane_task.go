@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// task is something that the files call for: when it is to be done next, and what went
+// wrong last.
+type task struct {
+	part     string
+	input    any // of the last attempt: as long as it is the same, due counts
+	tried    bool
+	due      time.Time
+	failures int // in a row
+	problems []string
+}
+
+// well tells whether the last attempt went well.
+func (t *task) well() bool { return t.tried && len(t.problems) == 0 }
+
+// reset forgets the task: what it was for isn't asked for any more.
+func (t *task) reset() { *t = task{part: t.part} }
+
+// again makes the task due at once.
+func (t *task) again() { t.due = time.Time{} }
+
+// attempt does what is due: at once with another input, after a while otherwise. A
+// failure is tried again at growing intervals, whatever else happens meanwhile. It
+// tells whether do was called.
+func (l *DataplaneLoop) attempt(t *task, input any, do func() []string) bool {
+	now := l.Now()
+	if t.tried && t.input == input && now.Before(t.due) {
+		return false
+	}
+	if !t.tried || t.input != input {
+		t.failures = 0
+	}
+	t.tried, t.input = true, input
+	t.problems = do()
+	if l.dirty = true; len(t.problems) == 0 {
+		t.failures, t.due = 0, now.Add(l.Upkeep)
+		return true
+	}
+	t.failures++
+	t.due = now.Add(l.backoff(t.failures))
+	return true
+}
+
+// backoff doubles up to RetryMax, less a random part.
+func (l *DataplaneLoop) backoff(failures int) time.Duration {
+	d := l.RetryMin
+	for range failures - 1 {
+		if d *= 2; d >= l.RetryMax {
+			d = l.RetryMax
+			break
+		}
+	}
+	return d/2 + rand.N(d/2+1)
+}
+
+// texts are the problems that an error makes: none, or one.
+func texts(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return []string{err.Error()}
+}
