@@ -108,7 +108,7 @@ func written(e vpn.Estate) int {
 
 // openSaved tells whether the only path is a saved plan, and reads it.
 func openSaved(paths []string) (*plan.Plan, bool, error) {
-	if len(paths) != 1 || !strings.HasSuffix(paths[0], ".json") {
+	if len(paths) != 1 {
 		return nil, false, nil
 	}
 	if info, err := os.Stat(paths[0]); err != nil || !info.Mode().IsRegular() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/view"
 )
 
@@ -30,6 +31,17 @@ Examples:
     vpnctl plan --format markdown plan.json
 
 Exit codes: 0 done, 1 error, refusal or denial; with --detailed-exitcode 2 when there are changes.`
+}
+
+// check refuses flags that make no sense, and a file that may not be written.
+func (c planCommand) check() error {
+	if err := c.selection.check(); err != nil || c.Out == "" {
+		return err
+	}
+	if err := replaceable(c.Out, manifest.IsSavedPlan); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
 }
 
 func (c planCommand) Run(g *Globals, s *streams, stop *interrupts) error {

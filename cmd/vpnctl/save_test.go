@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan/manifest"
 )
 
 func TestASavedFileIsItsOwnersAlone(t *testing.T) {
@@ -14,13 +17,19 @@ func TestASavedFileIsItsOwnersAlone(t *testing.T) {
 		refused bool
 	}{
 		"a new file": {func(string) error { return nil }, false},
-		"one that everybody could read": {func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "plan.json"), []byte("a longer text than the new one"), 0o666)
+		"an older plan that everybody could read": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "plan.json"), []byte("{\n  \"version\": \"vpnctl.bnerd.net/plan/v0\",\n  \"estate\": \"a longer text\"}"), 0o666)
 		}, false},
-		"one that nobody may write": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "plan.json"), nil, 0o400) }, false},
-		"a link":                    {func(dir string) error { return os.Symlink("other", filepath.Join(dir, "plan.json")) }, true},
-		"a link to nothing":         {func(dir string) error { return os.Symlink("nothing", filepath.Join(dir, "plan.json")) }, true},
-		"a folder":                  {func(dir string) error { return os.Mkdir(filepath.Join(dir, "plan.json"), 0o755) }, true},
+		"an empty file that nobody may write": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "plan.json"), nil, 0o400) }, false},
+		"a manifest": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "plan.json"), []byte(`{"kind": "VPNGateway"}`), 0o644)
+		}, true},
+		"a text that speaks of plans": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "plan.json"), []byte("# {\"version\": \"vpnctl.bnerd.net/plan/v1\"}\n"), 0o644)
+		}, true},
+		"a link":            {func(dir string) error { return os.Symlink("other", filepath.Join(dir, "plan.json")) }, true},
+		"a link to nothing": {func(dir string) error { return os.Symlink("nothing", filepath.Join(dir, "plan.json")) }, true},
+		"a folder":          {func(dir string) error { return os.Mkdir(filepath.Join(dir, "plan.json"), 0o755) }, true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			dir := t.TempDir()
@@ -31,9 +40,13 @@ func TestASavedFileIsItsOwnersAlone(t *testing.T) {
 			if err := c.before(dir); err != nil {
 				t.Fatal(err)
 			}
-			err := replace(path, []byte("new"))
+			stood, _ := os.ReadFile(path)
+			err := replace(path, []byte("new"), manifest.IsSavedPlan)
 			if (err != nil) != c.refused {
 				t.Fatalf("error %v, want one: %t", err, c.refused)
+			}
+			if stands, _ := os.ReadFile(path); c.refused && !bytes.Equal(stands, stood) {
+				t.Errorf("it was refused and holds %q instead of %q", stands, stood)
 			}
 			if !c.refused {
 				info, err := os.Lstat(path)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -38,6 +39,11 @@ func (c simulatorServe) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
+	if c.Clouds != "" {
+		if err := replaceable(c.Clouds, isSimulated); err != nil {
+			return fmt.Errorf("--clouds: %w", err)
+		}
+	}
 	o := simulator.Options{Dir: c.State, Seed: seed, Log: g.log(s)}
 	if c.Faults != "" {
 		f, err := os.Open(c.Faults)
@@ -73,13 +79,16 @@ func (c simulatorServe) tell(s *streams, server *simulator.Server, url string) e
 		_, err := io.WriteString(s.stdout, access.CloudsYAML)
 		return err
 	}
-	// Whoever waits for the file finds it whole.
-	part := c.Clouds + ".part"
-	if err := os.WriteFile(part, []byte(access.CloudsYAML), 0o600); err != nil {
+	if err := replace(c.Clouds, []byte(cloudsHead+access.CloudsYAML), isSimulated); err != nil {
 		return fmt.Errorf("writing clouds.yaml: %w", err)
 	}
-	return os.Rename(part, c.Clouds)
+	return nil
 }
+
+// cloudsHead tells the file from the one that people log in to real clouds with.
+const cloudsHead = "# Logins of a simulated cloud of vpnctl.\n"
+
+func isSimulated(head []byte) bool { return bytes.HasPrefix(head, []byte(cloudsHead)) }
 
 // seed is what a new simulated cloud starts with: what the Estate names, or the
 // simulator's own defaults where there is no Estate.

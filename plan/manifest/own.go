@@ -15,6 +15,10 @@ var (
 	rendered  = []byte("# Written by vpnctl. ") // first line of every file of a rendered tree
 )
 
+// IsSavedPlan tells by the beginning of a file whether it is a plan that vpnctl saved, of
+// whatever version.
+func IsSavedPlan(head []byte) bool { return savedPlan.Match(head) }
+
 // stub matches what stands in a file's place while its content lies elsewhere or is
 // locked: a pointer of Git LFS, a text of git-crypt.
 var stub = regexp.MustCompile(`^(version https://git-lfs\.github\.com/spec/|\x00GITCRYPT\x00)`)
@@ -40,7 +44,7 @@ func mentions(data []byte) bool {
 func noManifest(name string, data []byte) string {
 	head := data[:min(len(data), 512)]
 	switch {
-	case savedPlan.Match(head):
+	case IsSavedPlan(head):
 		return "a saved plan"
 	case simulated.Match(head):
 		return "the state of a simulated cloud"
