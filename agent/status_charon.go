@@ -35,6 +35,12 @@ type given struct {
 	data  []byte
 }
 
+// String keeps the key out of whatever prints it.
+func (g given) String() string { return fmt.Sprintf("key for %s, %d bytes", g.owner, len(g.data)) }
+
+// GoString does so for %#v.
+func (g given) GoString() string { return g.String() }
+
 func (g given) equal(h given) bool { return g.owner == h.owner && bytes.Equal(g.data, h.data) }
 
 // refusal is something that charon would not take. It is tried again after a while,
@@ -284,6 +290,3 @@ func (l *StatusLoop) noteInForce(whole bool) {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// String keeps a key out of whatever prints what charon was given.
-func (g given) String() string { return fmt.Sprintf("key for %s, %d bytes", g.owner, len(g.data)) }

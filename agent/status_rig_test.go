@@ -23,7 +23,7 @@ import (
 // rig is a status loop between a fake charon and folders, whose time passes as the
 // test says.
 type rig struct {
-	*testing.T
+	testing.TB
 	loop   *StatusLoop
 	charon *fakecharon.Charon
 	files  report.Folder // Secrets, and status.json as the API has it
@@ -35,11 +35,11 @@ type rig struct {
 	config swanctl.Config
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	r := &rig{
-		T: t, log: &bytes.Buffer{}, now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC),
+		TB: t, log: &bytes.Buffer{}, now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC),
 		files: report.Files(filepath.Join(dir, "api")), charon: fakecharon.New(filepath.Join(dir, "run", "charon.vici")),
 		expect: vpn.Expectation{
 			Estate: "prod", Gateway: vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: "dc1"}, Protocol: vpn.IPsec,
