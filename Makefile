@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 BIN     := bin/vpnctl
 
-.PHONY: build demo test check format vet analyse generated race tidy clean-tree e2e e2e-openstack e2e-render bench generate
+.PHONY: build demo test check format vet analyse generated race tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane bench generate
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/vpnctl
@@ -45,10 +45,13 @@ tidy:
 clean-tree:
 	@out=$$(git status --porcelain); if [ -n "$$out" ]; then echo "the tree is not clean:"; echo "$$out"; exit 1; fi
 
-e2e: e2e-render e2e-openstack ## real nft and charon, real OpenStack services
+e2e: e2e-render e2e-dataplane e2e-openstack ## real nft, charon and WireGuard, real OpenStack services
 
 e2e-render: ## every rendered ruleset through nft, every swanctl.conf into a charon
 	render/testdata/e2e-render
+
+e2e-dataplane: ## gateway pods that carry packets, from the rendered files, against stock peers
+	agent/testdata/e2e-dataplane
 
 e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Placement, Glance and Nova
 	cloud/openstack/testdata/e2e-openstack

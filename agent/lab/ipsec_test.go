@@ -1,0 +1,126 @@
+//go:build e2e
+
+package lab
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// ipsecLab is the gateway acme/dc1 with its customers.
+type ipsecLab struct {
+	*lab
+	pod    *pod
+	plants map[string]*customer
+	webs   map[string]*web
+}
+
+const dc1 = `apiVersion: vpn.bnerd.net/v1alpha1
+kind: VPNGateway
+metadata: {name: dc1, namespace: acme}
+spec:
+  protocol: ipsec
+  ipsec: {ike: {version: 2, proposals: [aes256-sha256-ecp256]}}
+  exposures:
+    - {name: web, virtualIP: 100.64.0.10, target: {address: 10.20.0.15, ports: [8080]}}
+    - {name: echo, virtualIP: 100.64.0.11, target: {address: 10.20.0.16, ports: [7]}}
+    - {name: erp, virtualIP: 100.64.0.12, target: {host: erp.lab.example, ports: [8080]}}
+  reverseExposures:
+    - {name: mes, virtualIP: 100.64.0.200, target: {address: 192.168.10.40, ports: [8443]}}
+`
+
+// plantManifest is the peer of a customer; authorization is one line of YAML, or
+// nothing.
+func plantManifest(c *customer, p proposals, authorization string) string {
+	text := fmt.Sprintf(`apiVersion: vpn.bnerd.net/v1alpha1
+kind: VPNPeer
+metadata: {name: %s, namespace: acme}
+spec:
+  gatewayRef: dc1
+  ipsec:
+    peer: {address: %s, id: %s}
+    remoteSubnets: [%s.0/24]
+    esp: {proposals: [%s]}
+    pskSecretRef: {name: %s-psk, key: psk}
+`, c.name, c.address, c.id, strings.Join(c.networks, ".0/24, "), p.esp, c.name)
+	if authorization != "" {
+		text += "  authorization: " + authorization + "\n"
+	}
+	return text
+}
+
+func TestIPsec(t *testing.T) {
+	l := newIPsecLab(t)
+	for _, step := range []struct {
+		name string
+		run  func(*ipsecLab, *testing.T)
+	}{
+		{"containers are confined as the Deployment says", (*ipsecLab).confinement},
+		{"tunnels come up by themselves", (*ipsecLab).comesUp},
+		{"what is exposed is reached, and with which source", (*ipsecLab).forwards},
+	} {
+		if !t.Run(step.name, func(t *testing.T) { step.run(l, t) }) {
+			return
+		}
+	}
+}
+
+func newIPsecLab(t *testing.T) *ipsecLab {
+	t.Helper()
+	l := &ipsecLab{lab: &lab{fabric: newFabric(t), cluster: newCluster(t)}, plants: map[string]*customer{}, webs: map[string]*web{}}
+	l.plants["plant1"] = newCustomer(t, l.fabric, "plant1", "198.51.100.7", "192.168.10", "192.168.11")
+	l.plants["plant2"] = newCustomer(t, l.fabric, "plant2", "198.51.100.8", "192.168.20")
+	l.plants["plant3"] = newCustomer(t, l.fabric, "plant3", "198.51.100.9", "192.168.30")
+	for name, at := range map[string]string{"web": "10.20.0.15:8080", "other": "10.20.0.15:8081", "erp": "10.20.0.17:8080", "erp2": "10.20.0.18:8080"} {
+		l.webs[name] = serveWeb(t, l.fabric.services, name, at)
+	}
+	l.webs["mes"] = serveWeb(t, l.plants["plant1"].host, "mes", "192.168.10.40:8443")
+	l.webs["mes-other"] = serveWeb(t, l.plants["plant1"].host, "mes-other", "192.168.10.40:8444")
+	echo(t, l.fabric.services, "10.20.0.16:7")
+	l.cluster.names.set("erp.lab.example", "10.20.0.17")
+	l.estate = newEstate(t, "ipsec", "ipsecDataplane: userspace")
+	l.estate.write(t, "dc1.yaml", dc1)
+	l.estate.write(t, "plant1.yaml", plantManifest(l.plants["plant1"], usual, ""))
+	l.estate.apply(t)
+	l.pod = newPod(t, l.lab, "acme", "dc1")
+	l.cluster.declare(t, l.pod)
+	l.plants["plant1"].configure(t, l.pod.rendered.expect.PublicAddress, l.secret("plant1-psk"), usual)
+	l.pod.start(t)
+	return l
+}
+
+// up tells whether the status says that all of a peer's tunnels are up.
+func (l *ipsecLab) up(peer string) bool {
+	return l.cluster.status(l.pod, peer).State == "ESTABLISHED"
+}
+
+func (l *ipsecLab) comesUp(t *testing.T) {
+	eventually(t, "every container is ready", time.Minute, l.pod.ready)
+	eventually(t, "plant1 is up in the gateway's status", 30*time.Second, func() bool { return l.up("plant1") })
+	if sas := l.plants["plant1"].sas(t); strings.Count(sas, "INSTALLED") != 2 {
+		t.Errorf("plant1 doesn't have two tunnels\n%s", sas)
+	}
+}
+
+// forwards: client to service, host to the customer's service, and what each side
+// sees of the other.
+func (l *ipsecLab) forwards(t *testing.T) {
+	host := l.plants["plant1"].host
+	port, gateway := l.pod.rendered.expect.Port.Address, "100.64.0.1"
+	for sentence, c := range map[string]struct {
+		from     netns
+		source   string
+		to, want string
+	}{
+		"a service with an address":           {host, "192.168.10.40", "100.64.0.10:8080", "web for " + port},
+		"through the second tunnel":           {host, "192.168.11.40", "100.64.0.10:8080", "web for " + port},
+		"a service with a name":               {host, "192.168.10.40", "100.64.0.12:8080", "erp for " + port},
+		"the customer's service, from a host": {l.fabric.host, "", "100.64.0.200:8443", "mes for " + gateway},
+	} {
+		if got, err := fetch(c.from, c.source, c.to, "/", 5*time.Second); err != nil || got != c.want {
+			t.Errorf("%s: want %q, got %q (%v)", sentence, c.want, got, err)
+		}
+	}
+}
