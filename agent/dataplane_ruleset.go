@@ -49,7 +49,7 @@ func (l *DataplaneLoop) applyRules(ctx context.Context, upkeep bool) []string {
 	ctx, cancel := context.WithTimeout(ctx, l.Call)
 	defer cancel()
 	var problems []string
-	if upkeep && l.ruleset.inForce && l.tasks.ruleset.failures == 0 {
+	if upkeep && l.ruleset.inForce {
 		intact, err := l.Firewall.Intact(ctx)
 		problems = texts(err)
 		if err == nil && !intact {

@@ -55,15 +55,21 @@ func (l *DataplaneLoop) openDevice() {
 		if err != nil {
 			return texts(err)
 		}
+		t.device = device
+		if problems := l.see(); problems != nil { // whose addresses it has must be known
+			if t.device != nil {
+				t.device = nil
+				problems = append(problems, texts(device.Close())...)
+			}
+			return problems
+		}
 		if t.totals == nil {
 			t.totals = wireguard.NewTotals(t.before, device.Userspace())
 		}
-		t.device = device
 		l.at.device++
 		l.tasks.peers.again()
-		l.tasks.read.again()
 		l.Log.Info("WireGuard device open", "name", l.files.port.Tunnel, "userspace", device.Userspace())
-		return l.see()
+		return nil
 	})
 }
 
