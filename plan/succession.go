@@ -35,12 +35,16 @@ func (d *draft) succeed() bool {
 	d.waits = map[*Change][]resource.ID{}
 	refused := false
 	for _, x := range d.demands() {
+		var left *Change // the ledger of a gateway that goes
 		for _, have := range d.held()[x.what] {
 			if have.Owner == x.change.Owner.String() || d.parties[x.change.Owner.String()].refused {
 				continue
 			}
 			giver, gives := d.changes[have.ID]
 			switch {
+			case gives && frees(giver, x.what) && giver.Before.SecurityGroup != nil && giver.Action == Delete:
+				left = giver
+				continue
 			case gives && frees(giver, x.what):
 				d.waits[x.change] = append(d.waits[x.change], have.ID)
 				continue
@@ -51,8 +55,28 @@ func (d *draft) succeed() bool {
 			refused = true
 			d.decline(x, have)
 		}
+		d.handOver(left, x.change)
 	}
 	return refused
+}
+
+// handOver puts the end of one ledger behind the beginning of the one that takes its
+// range over, whose addresses follow from it: so whatever call is the last of a run,
+// the next one finds them. The new one needs another step of the old gateway, if only
+// its port's: a ledger that begins a run counts against those that it meets. Where
+// there is none left, it is the other way round.
+func (d *draft) handOver(left, takes *Change) {
+	if left == nil {
+		return
+	}
+	if port, goes := d.changes[d.parties[left.Owner.String()].id(resource.KindPort)]; goes && len(d.waits[takes]) == 0 {
+		d.waits[takes] = append(d.waits[takes], port.ID)
+	}
+	if takes.Action != Create || len(d.waits[takes]) == 0 {
+		d.waits[takes] = append(d.waits[takes], left.ID)
+		return
+	}
+	d.waits[left] = append(d.waits[left], takes.ID)
 }
 
 // decline refuses a demand for what another owner keeps.

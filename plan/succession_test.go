@@ -44,7 +44,7 @@ func TestSuccession(t *testing.T) {
 	}{
 		"a range after the gateway that had it": {
 			before: []site{dc1()}, after: []site{heir(pinsRange)}, edit: prune, id: group,
-			needs: []resource.ID{dc1().id(resource.KindPort), dc1().id(resource.KindRoute), dc1().id(resource.KindSecurityGroup)},
+			needs: []resource.ID{dc1().id(resource.KindPort), dc1().id(resource.KindRoute)},
 		},
 		"a range after the gateway that moves away": {
 			before: []site{dc1()}, after: []site{heir(pinsRange), dc1().with(func(s *site) { s.cidr = "100.64.5.0/24" })}, id: group,
@@ -67,7 +67,7 @@ func TestSuccession(t *testing.T) {
 		"a range that the gateway, which goes, had not moved away from": {
 			before: []site{dc1().with(func(s *site) { s.cidr = "100.64.5.0/24" })}, after: []site{heir(pinsRange)},
 			edit: func(w *world) { prune(w); movesFrom(w, "100.64.3.0/24") }, id: group,
-			needs: []resource.ID{dc1().id(resource.KindSecurityGroup)},
+			needs: []resource.ID{dc1().id(resource.KindPort)},
 		},
 		"a range that it had not moved away from, and pods": {
 			before: []site{dc1().with(func(s *site) { s.cidr = "100.64.5.0/24" })}, after: []site{heir(pinsRange)},
@@ -164,5 +164,42 @@ func TestReleaseForAnHeir(t *testing.T) {
 		if c.ID == dc1().id(resource.KindFloatingIP) && c.Action != Release {
 			t.Errorf("%s %s, though a manifest pins it", c.Action, c.ID)
 		}
+	}
+}
+
+// The ledger that says which addresses a range has goes when its heir's is written.
+func TestALedgerOutlivesItsRange(t *testing.T) {
+	last := func(p Plan) (needs []resource.ID) {
+		for _, c := range p.Changes {
+			if c.ID == dc1().id(resource.KindSecurityGroup) {
+				return c.Needs
+			}
+		}
+		return nil
+	}
+	w := between([]site{dc1()}, []site{heir(pinsRange)})
+	prune(w)
+	for _, plc := range []byte{200, 0} { // with a route and an address pair that claim the range, and without
+		w := between([]site{dc1().with(func(s *site) { s.plc = plc })}, []site{heir(pinsRange)})
+		prune(w)
+		p := Make(w.Input)
+		if !slices.Contains(last(p), heir(pinsRange).id(resource.KindSecurityGroup)) {
+			t.Errorf("the old ledger needs %v", last(p))
+		}
+		if err := p.check(); err != nil {
+			t.Error(err)
+		}
+	}
+	for id := range w.Observed { // nothing is left but the ledger
+		if id.Kind != resource.KindSecurityGroup {
+			delete(w.Observed, id)
+		}
+	}
+	p := Make(w.Input)
+	if slices.Contains(last(p), heir(pinsRange).id(resource.KindSecurityGroup)) {
+		t.Errorf("the old ledger needs %v, though the new one would meet it", last(p))
+	}
+	if err := p.check(); err != nil {
+		t.Error(err)
 	}
 }

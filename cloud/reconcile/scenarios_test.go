@@ -48,6 +48,7 @@ var scenarios = map[string]life{
 	"drain":             {steps: []step{made, draining}},
 	"rejoin":            {steps: []step{made, draining, made}},
 	"prune":             {steps: []step{made, draining, {anywhere(fewer), plan.Options{Prune: true, PodsGone: true}}}},
+	"take over":         {steps: []step{{anywhere(firstExposure), plan.Options{}}, made, {anywhere(succeeded), plan.Options{Prune: true, Hold: day}}, {anywhere(succeeded), plan.Options{Prune: true, PodsGone: true}}}},
 	"peer":              {steps: []step{made, {anywhere(withoutPeer), plan.Options{Prune: true}}}},
 }
 
@@ -156,6 +157,29 @@ func moved(t testing.TB) vpn.Estate {
 func fewer(t testing.TB) vpn.Estate {
 	e := estate(t)
 	e.Gateways = e.Gateways[1:]
+	return e
+}
+
+// firstExposure has the exposure of the first gateway alone that comes last by name:
+// its virtual IP is another than when all come at once.
+func firstExposure(t testing.TB) vpn.Estate {
+	e := estate(t)
+	g := &e.Gateways[0]
+	if len(g.Exposures) < 2 {
+		t.Fatal("the first gateway has too few exposures")
+	}
+	g.Exposures = g.Exposures[len(g.Exposures)-1:]
+	dropGrants(g)
+	return e
+}
+
+// succeeded has another gateway in the place of the first one, which pins its range.
+func succeeded(t testing.TB) vpn.Estate {
+	e := estate(t)
+	next := e.Gateways[0]
+	next.Owner.Name, next.Manifests = "dc9", nil
+	next.ServiceCIDR = netip.MustParsePrefix("100.64.0.0/24")
+	e.Gateways = append(e.Gateways[1:], next)
 	return e
 }
 
