@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +15,9 @@ import (
 // Whatever asks an apply to end lets it finish its call, say where it stopped,
 // and take its lock along.
 func TestWhatStopsAnApply(t *testing.T) {
+	handed := make(chan os.Signal, 1) // what these tests ignore, under nohup, the processes that they start would ignore, too
+	signal.Notify(handed, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(handed) })
 	for sentence, signals := range map[string][]syscall.Signal{
 		"Ctrl-C":                                 {syscall.SIGINT},
 		"a request to terminate":                 {syscall.SIGTERM},
