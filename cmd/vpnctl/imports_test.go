@@ -24,6 +24,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"render", module + "agent", "rendering is a function from values to values"},
 	{"state", module + "cloud", "marks are defined once, for every driver"},
 	{"agent", module + "cloud", "the gateway pod has no cloud credential"},
+	{"agent", module + "state", "the gateway pod knows its own files, and no tags"},
+	{"agent", module + "plan/manifest", "the gateway pod reads what was rendered, never what was written"},
 	{"cloud/openstack", module + "cloud/directory", "drivers don't know each other"},
 	{"cloud/openstack", module + "cloud/kube", "drivers don't know each other"},
 	{"cloud/openstack", module + "render", "drivers carry out, they don't decide"},
@@ -32,6 +34,10 @@ var forbidden = []struct{ from, to, why string }{
 	{"cloud/simulator", module + "plan", "the simulator stands for a cloud that knows nothing of vpnctl"},
 	{"cloud/simulator", module + "state", "the simulator stands for a cloud that knows nothing of vpnctl"},
 }
+
+// aside are the parts of the agent. They meet in the loops, and share what is handed
+// from one container to the other.
+var aside = []string{"agent/vici", "agent/report", "agent/wireguard", "agent/firewall", "agent/routing", "agent/resolve"}
 
 // homes says where a large library may be imported, and nowhere else.
 var homes = []struct {
@@ -44,6 +50,9 @@ var homes = []struct {
 	{"sigs.k8s.io/kustomize", []string{"render/overlay", "plan/manifest"}},
 	{"github.com/strongswan/govici", []string{"agent/vici"}},
 	{"golang.zx2c4.com/wireguard", []string{"agent/wireguard"}},
+	{"github.com/vishvananda/netlink", []string{"agent/routing", "agent/firewall", "agent/wireguard"}},
+	{"github.com/miekg/dns", []string{"agent/resolve"}},
+	{"github.com/prometheus/client_golang", []string{"agent"}},
 }
 
 // pure are the packages that import the standard library only.
@@ -66,6 +75,11 @@ func TestImportsPointOneWay(t *testing.T) {
 			for _, h := range homes {
 				if below(to, h.library) && !slices.ContainsFunc(h.homes, func(home string) bool { return below(at, home) }) {
 					t.Errorf("%s imports %s, whose home is %v", at, to, h.homes)
+				}
+			}
+			for _, a := range aside {
+				if below(at, a) && below(to, module+"agent") && !below(to, module+a) && to != module+"agent/volume" {
+					t.Errorf("%s imports %s: parts of the agent don't know each other", at, to)
 				}
 			}
 			if slices.Contains(pure, at) && strings.Contains(to, ".") {

@@ -14,6 +14,7 @@ type grammar struct {
 	Plan       planCommand       `cmd:"" help:"Show what would change, and whom it interrupts."`
 	Apply      applyCommand      `cmd:"" help:"Make the cloud and the Kubernetes side what the manifests say."`
 	Render     renderCommand     `cmd:"" help:"Write the Kubernetes objects of provisioned gateways into a folder."`
+	Agent      agentCommand      `cmd:"" help:"What runs in a gateway pod."`
 	Crds       crdsCommand       `cmd:"" name:"crds" help:"Print the CustomResourceDefinitions."`
 	Simulator  simulatorCommand  `cmd:"" help:"A simulated OpenStack on loopback."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
@@ -59,6 +60,7 @@ func newParser(g *grammar, s *streams) (*kong.Kong, error) {
 		kong.Name("vpnctl"),
 		kong.Description("Site-to-site VPN gateways on OpenStack and Kubernetes, from manifests: validate, plan, apply, render."),
 		kong.Vars{"sim": defaultSim, "impacts": impactEnum, "version": versionLine()},
+		agentVars(),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Writers(s.stdout, s.stderr),
