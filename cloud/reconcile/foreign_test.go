@@ -184,7 +184,7 @@ func (c *crowd) add(o simulator.Object, owner vpn.Owner) {
 		groups := append(slices.Clone(o.Attributes["security_groups"].([]any)), extra)
 		c.put("ports/"+o.ID, map[string]any{"port": map[string]any{"allowed_address_pairs": pairs, "security_groups": groups}})
 		c.parts["group "+extra+" on "+o.ID] = true
-		c.keeps(owner, "allowed address pair security group "+extra)
+		c.keeps(owner, "security group "+extra+" on the port")
 		for _, to := range []string{subnet, fmt.Sprintf("172.%d.0.0/16", 16+len(c.parts))} {
 			c.route(to, address, owner.Path())
 		}
