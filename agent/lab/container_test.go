@@ -14,10 +14,10 @@ import (
 
 // sandbox is what a container runtime is told.
 type sandbox struct {
-	Root         string   // an empty folder that becomes /
-	Binary       string   // vpnctl of the image
-	Etc          string   // folder with the pod's resolv.conf and hosts
-	Mounts       []volume // the container's own
+	Root         string // an empty folder that becomes /
+	Binary       string // vpnctl of the image
+	Etc          string // folder with the pod's resolv.conf and hosts
+	Mounts       []bind // the container's own
 	ReadOnlyRoot bool
 	UID          int64
 	Capabilities []string // all that it has
@@ -26,8 +26,8 @@ type sandbox struct {
 	Env          []string
 }
 
-// volume is a folder or file of the host at a place in the container.
-type volume struct {
+// bind is a folder or file of the host at a place in the container.
+type bind struct {
 	From, To string
 	ReadOnly bool
 }
@@ -89,12 +89,12 @@ func (s sandbox) image() error {
 			return err
 		}
 	}
-	binds := []volume{{s.Binary, "/usr/local/bin/vpnctl", true}, {s.Etc + "/resolv.conf", "/etc/resolv.conf", true}, {s.Etc + "/hosts", "/etc/hosts", true}}
+	binds := []bind{{s.Binary, "/usr/local/bin/vpnctl", true}, {s.Etc + "/resolv.conf", "/etc/resolv.conf", true}, {s.Etc + "/hosts", "/etc/hosts", true}}
 	for _, dir := range []string{"bin", "sbin", "lib", "lib64", "libexec", "share"} {
-		binds = append(binds, volume{"/usr/" + dir, "/usr/" + dir, true})
+		binds = append(binds, bind{"/usr/" + dir, "/usr/" + dir, true})
 	}
 	for _, name := range imageFiles {
-		binds = append(binds, volume{"/etc/" + name, "/etc/" + name, true})
+		binds = append(binds, bind{"/etc/" + name, "/etc/" + name, true})
 	}
 	for _, v := range binds {
 		if _, err := os.Stat(v.From); err != nil {
@@ -108,7 +108,7 @@ func (s sandbox) image() error {
 }
 
 // bind makes the place and mounts what belongs there, as a runtime does.
-func (s sandbox) bind(v volume) error {
+func (s sandbox) bind(v bind) error {
 	target := s.in(v.To)
 	from, err := os.Stat(v.From)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s sandbox) kernelFiles() error {
 		return err
 	}
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
-		if err := s.bind(volume{"/dev/" + name, "/dev/" + name, false}); err != nil {
+		if err := s.bind(bind{"/dev/" + name, "/dev/" + name, false}); err != nil {
 			return err
 		}
 	}

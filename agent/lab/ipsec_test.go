@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // ipsecLab is the gateway acme/dc1 with its customers.
@@ -29,6 +31,7 @@ spec:
     - {name: erp, virtualIP: 100.64.0.12, target: {host: erp.lab.example, ports: [8080]}}
   reverseExposures:
     - {name: mes, virtualIP: 100.64.0.200, target: {address: 192.168.10.40, ports: [8443]}}
+    - {name: pulse, virtualIP: 100.64.0.201, target: {address: 192.168.10.40, ports: [7]}}
 `
 
 // plantManifest is the peer of a customer; authorization is one line of YAML, or
@@ -60,6 +63,22 @@ func TestIPsec(t *testing.T) {
 		{"containers are confined as the Deployment says", (*ipsecLab).confinement},
 		{"tunnels come up by themselves", (*ipsecLab).comesUp},
 		{"what is exposed is reached, and with which source", (*ipsecLab).forwards},
+		{"each hop sees the source that it should", (*ipsecLab).sources},
+		{"nothing else is reached", (*ipsecLab).closed},
+		{"access is by grants, and ends with them", (*ipsecLab).grants},
+		{"a change of one peer is no other peer's concern", (*ipsecLab).reload},
+		{"files that are broken, or change twice", (*ipsecLab).files},
+		{"names that move", (*ipsecLab).moves},
+		{"the agent killed at random", (*ipsecLab).kills},
+		{"an API server that is away", (*ipsecLab).apiAway},
+		{"keys that change", (*ipsecLab).rotation},
+		{"keys of every kind", (*ipsecLab).hostile},
+		{"a charon that dies", (*ipsecLab).charonDies},
+		{"a peer that is away", (*ipsecLab).peerAway},
+		{"a charon that hangs", (*ipsecLab).charonHangs},
+		{"nobody is busy at rest", (*ipsecLab).idle},
+		{"sizes and requests", (*ipsecLab).sizes},
+		{"no secret is anywhere", (*ipsecLab).secrecy},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(l, t) }) {
 			return
@@ -69,7 +88,7 @@ func TestIPsec(t *testing.T) {
 
 func newIPsecLab(t *testing.T) *ipsecLab {
 	t.Helper()
-	l := &ipsecLab{lab: &lab{fabric: newFabric(t), cluster: newCluster(t)}, plants: map[string]*customer{}, webs: map[string]*web{}}
+	l := &ipsecLab{lab: &lab{keys: map[string][]byte{}, fabric: newFabric(t), cluster: newCluster(t)}, plants: map[string]*customer{}, webs: map[string]*web{}}
 	l.plants["plant1"] = newCustomer(t, l.fabric, "plant1", "198.51.100.7", "192.168.10", "192.168.11")
 	l.plants["plant2"] = newCustomer(t, l.fabric, "plant2", "198.51.100.8", "192.168.20")
 	l.plants["plant3"] = newCustomer(t, l.fabric, "plant3", "198.51.100.9", "192.168.30")
@@ -79,6 +98,7 @@ func newIPsecLab(t *testing.T) *ipsecLab {
 	l.webs["mes"] = serveWeb(t, l.plants["plant1"].host, "mes", "192.168.10.40:8443")
 	l.webs["mes-other"] = serveWeb(t, l.plants["plant1"].host, "mes-other", "192.168.10.40:8444")
 	echo(t, l.fabric.services, "10.20.0.16:7")
+	echo(t, l.plants["plant1"].host, "192.168.10.40:7")
 	l.cluster.names.set("erp.lab.example", "10.20.0.17")
 	l.estate = newEstate(t, "ipsec", "ipsecDataplane: userspace")
 	l.estate.write(t, "dc1.yaml", dc1)
@@ -86,7 +106,7 @@ func newIPsecLab(t *testing.T) *ipsecLab {
 	l.estate.apply(t)
 	l.pod = newPod(t, l.lab, "acme", "dc1")
 	l.cluster.declare(t, l.pod)
-	l.plants["plant1"].configure(t, l.pod.rendered.expect.PublicAddress, l.secret("plant1-psk"), usual)
+	l.plants["plant1"].configure(t, l.pod.rendered.expect.PublicAddress, l.key("plant1"), usual)
 	l.pod.start(t)
 	return l
 }
@@ -123,4 +143,9 @@ func (l *ipsecLab) forwards(t *testing.T) {
 			t.Errorf("%s: want %q, got %q (%v)", sentence, c.want, got, err)
 		}
 	}
+}
+
+// gateway is what names of objects follow from.
+func (l *ipsecLab) gateway() vpn.Gateway {
+	return vpn.Gateway{Owner: l.pod.rendered.expect.Gateway, Protocol: l.pod.rendered.expect.Protocol}
 }

@@ -12,19 +12,20 @@ type lab struct {
 	estate  *estate
 	fabric  *fabric
 	cluster *cluster
-	secrets [][]byte // every secret that ever was in the lab
+	keys    map[string][]byte // of each peer, at present
+	secrets [][]byte          // every secret that ever was in the lab
 }
 
-// secret makes a new shared secret and puts it into the cluster.
-func (l *lab) secret(name string) []byte {
-	value := []byte(rand.Text())
-	l.setSecret(name, "psk", value)
-	return value
+// key gives a peer a new shared secret, on the gateway's side.
+func (l *lab) key(peer string) []byte {
+	l.setKey(peer, []byte(rand.Text()))
+	return l.keys[peer]
 }
 
-func (l *lab) setSecret(name, key string, value []byte) {
+func (l *lab) setKey(peer string, value []byte) {
+	l.keys[peer] = value
 	l.secrets = append(l.secrets, value)
-	l.cluster.api.SetSecret("acme", name, map[string][]byte{key: value})
+	l.cluster.api.SetSecret("acme", peer+"-psk", map[string][]byte{"psk": value})
 }
 
 const shortly = 2 * time.Second // how long a packet may take that should not pass

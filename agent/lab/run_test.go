@@ -53,7 +53,7 @@ func newContainer(t *testing.T, p *pod, c corev1.Container, binary, etc string, 
 		box.Env = append(box.Env, e.Name+"="+e.Value)
 	}
 	for _, m := range c.VolumeMounts {
-		box.Mounts = append(box.Mounts, volume{volumes[m.Name], m.MountPath, m.ReadOnly})
+		box.Mounts = append(box.Mounts, bind{volumes[m.Name], m.MountPath, m.ReadOnly})
 	}
 	if err := os.MkdirAll(box.Root, 0o755); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -72,3 +73,8 @@ func readBody(b *bufio.Reader, r *http.Request) (string, error) {
 	}
 	return string(body), err
 }
+
+func contains(text, part string) bool { return strings.Contains(text, part) }
+
+// splitFields are the fields of /proc/PID/stat after the name, which may hold anything.
+func splitFields(stat string) []string { return strings.Fields(stat[strings.LastIndex(stat, ")")+1:]) }

@@ -1,0 +1,126 @@
+//go:build e2e
+
+package lab
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// attempt is a connection that must not come about.
+type attempt struct {
+	sentence string
+	from     netns
+	source   string // empty: the usual
+	to       string
+}
+
+// refused makes all attempts at once, and tells which of them connected.
+func refused(t *testing.T, attempts ...attempt) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, a := range attempts {
+		all.Go(func() {
+			if c, err := a.from.dial(a.source, a.to, shortly); err == nil {
+				c.Close()
+				t.Errorf("reached: %s (%s)", a.sentence, a.to)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// sources: who sees which address where a connection passes, captured.
+func (l *ipsecLab) sources(t *testing.T) {
+	plant := l.plants["plant1"]
+	port := netip.MustParseAddr(l.pod.rendered.expect.Port.Address)
+	addr := netip.MustParseAddr
+	services, client, wire := capturing(t, l.fabric.services, "eth0"), capturing(t, plant.host, "eth0"), capturing(t, l.fabric.ns, "port-dc1")
+	l.reach(t, "web", "192.168.10.40")
+	if _, err := fetch(l.fabric.host, "", "100.64.0.200:8443", "/", answerWithin); err != nil {
+		t.Error(err)
+	}
+	type hop struct{ from, to netip.Addr }
+	expect := func(where string, got []packet, want ...hop) {
+		t.Helper()
+		allowed, seen := map[hop]bool{}, map[hop]bool{}
+		for _, h := range want {
+			allowed[h], allowed[hop{h.to, h.from}] = true, true
+		}
+		for _, p := range got {
+			if p.Protocol != unix.IPPROTO_TCP {
+				continue
+			}
+			h := hop{p.Source, p.Destination}
+			seen[h] = true
+			if !allowed[h] {
+				t.Errorf("%s: %s to %s", where, p.Source, p.Destination)
+			}
+		}
+		for h := range allowed {
+			if !seen[h] {
+				t.Errorf("%s: nothing from %s to %s", where, h.from, h.to)
+			}
+		}
+	}
+	expect("at the service", services.end(), hop{port, addr("10.20.0.15")})
+	expect("at the client", client.end(), hop{addr("192.168.10.40"), addr("100.64.0.10")}, hop{addr("100.64.0.1"), addr("192.168.10.40")})
+	expect("at the port", wire.end(), hop{port, addr("10.20.0.15")}, hop{addr(hostAddress), addr("100.64.0.200")})
+	public, peer := netip.MustParseAddr(l.pod.rendered.expect.PublicAddress), addr(plant.address)
+	tunnelled := wire.seen(func(p packet) bool { return p.Source == peer || p.Destination == peer })
+	if len(tunnelled) == 0 {
+		t.Error("nothing was seen between gateway and peer")
+	}
+	for _, p := range tunnelled {
+		if p.Protocol != unix.IPPROTO_UDP || p.From != 4500 || p.To != 4500 || p.Destination == public {
+			t.Errorf("between gateway and peer: %+v", p)
+		}
+	}
+}
+
+// closed: whatever isn't exposed isn't reached, from anywhere.
+func (l *ipsecLab) closed(t *testing.T) {
+	host, stranger := l.plants["plant1"].host, l.fabric.stranger
+	stranger.ip(t, "route replace 100.64.0.0/24 via 198.51.100.1", "addr add 192.168.10.40/32 dev lo")
+	before := l.webs["web"].calls() + l.webs["mes"].calls()
+	seen, knocks := capturing(t, l.fabric.services, "eth0"), capturing(t, l.fabric.ns, "port-dc1")
+	refused(t,
+		attempt{"another port of an exposed service", host, "", "100.64.0.10:8081"},
+		attempt{"a port of another exposure", host, "", "100.64.0.11:8080"},
+		attempt{"a virtual IP that nothing has", host, "", "100.64.0.50:8080"},
+		attempt{"the gateway's own address", host, "", "100.64.0.1:8080"},
+		attempt{"the pod's metrics", host, "", "100.64.0.1:9903"},
+		attempt{"the pod's probes", host, "", "100.64.0.1:9904"},
+		attempt{"the pod's metrics by a virtual IP", host, "", "100.64.0.10:9903"},
+		attempt{"a reverse exposure, from within the tunnel", host, "", "100.64.0.200:8443"},
+		attempt{"another port of the customer's service", l.fabric.host, "", "100.64.0.200:8444"},
+		attempt{"an exposure, from the transit network", l.fabric.host, "", "100.64.0.10:8080"},
+		attempt{"an exposure, from outside the tunnel", stranger, "", "100.64.0.10:8080"},
+		attempt{"an exposure, from outside with a customer's source", stranger, "192.168.10.40", "100.64.0.11:7"},
+		attempt{"an exposure with a name, from outside", stranger, "", "100.64.0.12:8080"},
+		attempt{"a reverse exposure, by a stranger", stranger, "", "100.64.0.200:8443"},
+		attempt{"a reverse exposure, by a stranger with a customer's source", stranger, "192.168.10.40", "100.64.0.200:8443"},
+	)
+	stranger.ip(t, "addr del 192.168.10.40/32 dev lo")
+	for _, source := range []string{strangerAddress, "192.168.10.40", hostAddress} {
+		from := netip.MustParseAddr(source)
+		if len(knocks.seen(func(p packet) bool {
+			return p.Source == from && p.Protocol == unix.IPPROTO_TCP && (p.To == 7 || p.To == 8080)
+		})) == 0 {
+			t.Errorf("nothing from %s has come to the gateway's port: that proves nothing", from)
+		}
+	}
+	if after := l.webs["web"].calls() + l.webs["mes"].calls(); after != before {
+		t.Errorf("%d connections came through", after-before)
+	}
+	for _, p := range seen.end() {
+		if p.Protocol == unix.IPPROTO_TCP {
+			t.Errorf("a packet came through to the services: %s", fmt.Sprint(p.Source, p.From, p.Destination, p.To))
+		}
+	}
+	l.reach(t, "web", "192.168.10.40")
+}

@@ -1,0 +1,100 @@
+//go:build e2e
+
+package lab
+
+import (
+	"testing"
+	"time"
+)
+
+const (
+	answerWithin = 5 * time.Second
+	// cutBound is from the change of the mounted file to the last packet.
+	cutBound = time.Second
+	// calm is how long a transfer may pause for reasons of the machine: all of the lab
+	// shares two processors.
+	calm = 1500 * time.Millisecond
+)
+
+// edit writes manifests, applies them, and lets the kubelet have them.
+func (l *ipsecLab) edit(t *testing.T, manifests map[string]string) {
+	t.Helper()
+	for name, text := range manifests {
+		l.estate.write(t, name, text)
+	}
+	l.estate.apply(t)
+	next := l.estate.read(t, l.pod.namespace, l.pod.name)
+	l.cluster.declare(t, &pod{namespace: l.pod.namespace, name: l.pod.name, rendered: next})
+	l.pod.sync(t, l.estate)
+}
+
+// everything is what plant1 is granted once it isn't the only peer.
+const everything = "{exposures: [web, echo, erp], reverseExposures: [mes, pulse]}"
+
+// reach wants an answer of an exposure.
+func (l *ipsecLab) reach(t *testing.T, service, source string) {
+	t.Helper()
+	to := map[string]string{"web": "100.64.0.10:8080", "erp": "100.64.0.12:8080"}[service]
+	want := service + " for " + l.pod.rendered.expect.Port.Address
+	if got, err := fetch(l.hostOf(source), source, to, "/", answerWithin); err != nil || got != want {
+		t.Errorf("%s from %s: want %q, got %q (%v)", service, source, want, got, err)
+	}
+}
+
+// hostOf is the host that has an address.
+func (l *ipsecLab) hostOf(address string) netns {
+	for _, p := range l.plants {
+		for _, n := range p.networks {
+			if n+".40" == address {
+				return p.host
+			}
+		}
+	}
+	panic("nobody has " + address)
+}
+
+// grants: with a second peer, access is by grants; a live connection ends with its
+// grant, and no other one.
+func (l *ipsecLab) grants(t *testing.T) {
+	first, second := l.plants["plant1"], l.plants["plant2"]
+	second.configure(t, l.pod.rendered.expect.PublicAddress, l.key("plant2"), usual)
+	bystander := streaming(t, first.host, "192.168.10.40", "100.64.0.11:7")
+	l.edit(t, map[string]string{
+		"plant1.yaml": plantManifest(first, usual, everything), "plant2.yaml": plantManifest(second, usual, "{}"),
+	})
+	eventually(t, "a second peer is up", 45*time.Second, func() bool { return l.up("plant2") })
+	refused(t,
+		attempt{"an exposure without a grant", second.host, "", "100.64.0.10:8080"},
+		attempt{"another one", second.host, "", "100.64.0.11:7"},
+		attempt{"another peer's service", second.host, "", "100.64.0.200:8443"},
+		attempt{"another peer's host itself", second.host, "", "192.168.10.40:8443"},
+	)
+	l.edit(t, map[string]string{"plant2.yaml": plantManifest(second, usual, "{exposures: [web, echo]}")})
+	eventually(t, "a grant opens", 5*time.Second, func() bool {
+		_, err := fetch(second.host, "", "100.64.0.10:8080", "/", 500*time.Millisecond)
+		return err == nil
+	})
+	victim := streaming(t, second.host, "", "100.64.0.11:7")
+	time.Sleep(500 * time.Millisecond)
+	l.edit(t, map[string]string{"plant2.yaml": plantManifest(second, usual, "{exposures: [web]}")})
+	revoked := time.Now()
+	time.Sleep(4 * time.Second)
+	took := max(0, time.Since(revoked)-victim.silence())
+	t.Logf("%-58s %8s  (bound %s)", "a revoked grant ends its live connection", took.Round(10*time.Millisecond), cutBound)
+	if took > cutBound {
+		t.Errorf("a revoked connection went on for %s", took)
+	}
+	refused(t, attempt{"a revoked exposure", second.host, "", "100.64.0.11:7"})
+	l.reach(t, "web", "192.168.20.40")
+	l.undisturbed(t, "plant1's connection, through all of this", bystander)
+}
+
+// undisturbed wants a stream to have gone on.
+func (l *ipsecLab) undisturbed(t *testing.T, what string, s *stream) {
+	t.Helper()
+	gap, err := s.longest()
+	t.Logf("%-58s %8s  (bound %s)", what+": longest pause", gap.Round(10*time.Millisecond), calm)
+	if err != nil || gap > calm {
+		t.Errorf("%s: paused for %s (%v)", what, gap, err)
+	}
+}
