@@ -77,7 +77,7 @@ type DataplaneLoop struct {
 
 // versions count what the tasks depend on, so that a pass which finds nothing new
 // compares numbers.
-type versions struct{ files, keys, owners, names, device int }
+type versions struct{ files, keys, owners, names, doubts, device int }
 
 // tasks are what is tried on its own, each with its problems.
 type tasks struct{ nic, sysctls, routing, ruleset, cut, open, peers, routes, read task }
@@ -159,8 +159,8 @@ func (l *DataplaneLoop) pass(ctx context.Context) {
 	for i := range l.mounts {
 		l.follow(&l.mounts[i])
 	}
-	if news := l.names.news(); news != l.at.names {
-		l.at.names, l.dirty = news, true
+	if moves, turns := l.names.news(); moves != l.at.names || turns != l.at.doubts {
+		l.at.names, l.at.doubts, l.dirty = moves, turns, true
 	}
 	l.look()
 	l.route()

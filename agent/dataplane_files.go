@@ -164,11 +164,12 @@ func (l *DataplaneLoop) recall() {
 		l.Log.Warn("dataplane.json of before is not to be had", "error", err)
 	} else if found {
 		l.state = d
-		// Whether it is in force still is not known: this may be another network.
-		l.begun, l.state.Ruleset = begun{d.Ruleset, d.RulesetSince}, ""
+		// Whether that is in force still is not known: this may be another network.
+		l.begun = begun{d.Ruleset, d.RulesetSince}
+		l.state.Ruleset, l.state.Config = "", ""
 		l.tunnel.before = d.WireGuard
 		for _, p := range d.Problems {
-			l.since[problemKey{p.Part, p.Text}] = p.Since
+			l.since[subject(p.Part, p.Text)] = p.Since
 		}
 	}
 	texts, err := readAccepted(l.acceptedPath())

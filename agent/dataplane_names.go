@@ -19,14 +19,15 @@ const lookups = 8
 type names struct {
 	resolver resolve.Resolver
 	now      func() time.Time
-	changed  func() // an address is another one, or what is wrong with a name
+	changed  func() // an address is another one
 	fresh    chan struct{}
 
 	mu     sync.Mutex
 	wanted []string                 // in order of importance
 	known  map[string]*resolve.Name // by host; lent out while it is looked up
 	shown  map[string]resolve.Name
-	number int                   // of changes
+	moves  int                   // how often an address has changed
+	turns  int                   // how often a problem has
 	old    map[string]netip.Addr // of before; nil: they were taken over
 }
 
@@ -106,11 +107,11 @@ func (n *names) problems() map[string]string {
 	return all
 }
 
-// news counts the changes of addresses and problems.
-func (n *names) news() int {
+// news counts the changes of addresses, and of problems.
+func (n *names) news() (moves, turns int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.number
+	return n.moves, n.turns
 }
 
 // run looks names up when they are due, until ctx ends.
@@ -165,16 +166,19 @@ func (n *names) due() (due []*resolve.Name, wait time.Duration) {
 // look looks one name up and shows what came of it.
 func (n *names) look(ctx context.Context, name *resolve.Name) {
 	before := name.Problem
-	news := name.Refresh(ctx, n.resolver, n.now()) || name.Problem != before
+	moved := name.Refresh(ctx, n.resolver, n.now())
 	n.mu.Lock()
 	if n.known[name.Host] == name {
 		n.shown[name.Host] = *name
-		if news {
-			n.number++
+		if moved {
+			n.moves++
+		}
+		if name.Problem != before {
+			n.turns++
 		}
 	}
 	n.mu.Unlock()
-	if news {
+	if moved {
 		n.changed()
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/vpnctl/vpnctl/agent/volume"
@@ -77,17 +78,19 @@ func (l *DataplaneLoop) publishedHosts() []volume.Host {
 func (l *DataplaneLoop) problems(now time.Time) []volume.Problem {
 	before := l.since
 	l.since = map[problemKey]time.Time{}
+	var all []volume.Problem
 	add := func(part, text string) {
-		if text == "" {
+		key := subject(part, text)
+		if _, twice := l.since[key]; twice || text == "" {
 			return
 		}
-		key := problemKey{part, text}
 		since, there := before[key]
 		if !there {
 			since = now
 			l.Log.Warn(part + ": " + text)
 		}
 		l.since[key] = since
+		all = append(all, volume.Problem{Part: part, Text: text, Since: since})
 	}
 	for _, m := range l.mounts {
 		add(m.part, m.problem)
@@ -100,11 +103,7 @@ func (l *DataplaneLoop) problems(now time.Time) []volume.Problem {
 	add(volume.PartRuleset, l.ruleset.withheld())
 	add(volume.PartKeys, l.tunnel.keysProblem)
 	for host, text := range l.names.problems() {
-		add(volume.PartDNS, host+": "+text)
-	}
-	var all []volume.Problem
-	for key, since := range l.since {
-		all = append(all, volume.Problem{Part: key.part, Text: key.text, Since: since})
+		add(volume.PartDNS, host+": "+strings.TrimPrefix(text, "looking up "+host+": "))
 	}
 	for key := range before {
 		if _, still := l.since[key]; !still {
@@ -112,4 +111,13 @@ func (l *DataplaneLoop) problems(now time.Time) []volume.Problem {
 		}
 	}
 	return all
+}
+
+// subject is what a problem is known by: its text, and of a name that, because why it
+// can't be resolved is put in other words each time.
+func subject(part, text string) problemKey {
+	if part == volume.PartDNS {
+		text, _, _ = strings.Cut(text, ":")
+	}
+	return problemKey{part, text}
 }

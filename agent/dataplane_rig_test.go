@@ -108,7 +108,7 @@ func (s *site) pass() {
 		if addr, there := s.dns[host]; there && n.shown[host].Address != addr {
 			name.Address = addr
 			n.shown[host] = *name
-			n.number++
+			n.moves++
 		}
 	}
 	n.mu.Unlock()
