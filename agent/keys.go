@@ -54,6 +54,9 @@ func (v value) String() string { return fmt.Sprintf("%d bytes", len(v.data)) }
 // GoString does so for %#v.
 func (v value) GoString() string { return v.String() }
 
+// waiting tells whether the value was simply not asked for yet.
+func (v value) waiting() bool { return !v.known && v.err == nil }
+
 // problem says in words what is wrong with the value of ref; empty: nothing.
 func (v value) problem(ref vpn.SecretRef) string {
 	switch {
@@ -61,7 +64,7 @@ func (v value) problem(ref vpn.SecretRef) string {
 		return "no Secret is named for its key"
 	case v.err != nil:
 		return v.err.Error()
-	case !v.known:
+	case v.waiting():
 		return "Secret " + ref.Name + " is not read yet"
 	case !v.found:
 		return "Secret " + ref.Name + " or its key " + ref.Key + " is missing"

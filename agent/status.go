@@ -61,6 +61,7 @@ type StatusLoop struct {
 	sas      []vici.SA         // as charon listed them last
 	failures map[string]string // by connection: why it isn't up
 	seen     map[series]sighting
+	ups      map[string]int // by peer: tunnels that were up when that was last known
 	memory   memory
 	counts   counts
 	said     map[string]string // by subject: what the log says of it at present
@@ -100,7 +101,7 @@ func (l *StatusLoop) Run(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes what Run, Handler and the tests need.
+// prepare makes what Run and Handler need, at the first call of either.
 func (l *StatusLoop) prepare() {
 	if l.vault != nil {
 		return
@@ -109,7 +110,7 @@ func (l *StatusLoop) prepare() {
 	l.vault = newVault(l.Secrets, l.Refresh, l.Now, l.rouse)
 	l.inbox = &inbox{}
 	l.said, l.failures, l.seen = map[string]string{}, map[string]string{}, map[series]sighting{}
-	l.since = map[problemKey]time.Time{}
+	l.since, l.ups = map[problemKey]time.Time{}, map[string]int{}
 	l.recall()
 	l.alive()
 }

@@ -149,7 +149,7 @@ func (l *StatusLoop) try(ctx context.Context, subject string, what any, err erro
 // refuses tells whether charon has just refused the very same.
 func (l *StatusLoop) refuses(subject string, what any) bool {
 	r, there := l.charon.refused[subject]
-	return there && l.Now().Before(r.until) && reflect.DeepEqual(r.what, what)
+	return there && reflect.DeepEqual(r.what, what)
 }
 
 // What refusals are of.
@@ -162,6 +162,7 @@ func connectionSubject(peer string) string { return "connection " + peer }
 // all was done.
 func (l *StatusLoop) push(ctx context.Context, ruleset bool) (more bool, err error) {
 	clear(l.charon.before)
+	maps.DeleteFunc(l.charon.refused, func(_ string, r refusal) bool { return !l.Now().Before(r.until) })
 	if err := l.withdraw(ctx); err != nil {
 		return false, err
 	}

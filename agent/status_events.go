@@ -64,6 +64,7 @@ func (l *StatusLoop) collect() {
 	l.inbox.failures, l.inbox.children = nil, nil
 	l.inbox.mu.Unlock()
 	maps.Copy(l.failures, failures)
+	maps.DeleteFunc(l.failures, func(name, _ string) bool { _, expected := l.want.peers[name]; return !expected })
 	for connection, all := range children {
 		if _, expected := l.want.peers[connection]; !expected {
 			continue

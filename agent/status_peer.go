@@ -138,7 +138,9 @@ func (l *StatusLoop) explain(p vpn.ExpectedPeer, v peerView, ruleset bool) strin
 		}
 	}
 	secret := l.vault.get(p.PresharedKey)
-	add(secret.problem(p.PresharedKey))
+	if p.PresharedKey.Name == "" || v.Up < v.Expected || !secret.waiting() { // each start of the agent would show
+		add(secret.problem(p.PresharedKey))
+	}
 	if _, there := l.want.connections[p.Name]; !there {
 		add("there is no connection for it in swanctl.conf")
 	}

@@ -69,10 +69,12 @@ func (l *StatusLoop) publish(ctx context.Context, peers []peerView, d *volume.Da
 	})
 }
 
-// sight notes which tunnels are up, and forgets those that nobody expects any more.
+// sight notes which tunnels are up, logs where that has changed, and forgets those that
+// nobody expects any more.
 func (l *StatusLoop) sight(peers []peerView) {
 	expected := map[series]bool{}
 	for _, p := range peers {
+		l.logUp(p)
 		for _, t := range p.tunnels {
 			key := series{p.Name, t.name}
 			expected[key] = true
@@ -81,10 +83,24 @@ func (l *StatusLoop) sight(peers []peerView) {
 			}
 		}
 	}
-	for key := range l.seen {
-		if !expected[key] {
-			delete(l.seen, key)
-		}
+	maps.DeleteFunc(l.seen, func(key series, _ sighting) bool { return !expected[key] })
+	maps.DeleteFunc(l.ups, func(name string, _ int) bool { _, there := l.want.peers[name]; return !there })
+}
+
+// logUp tells of a peer whose number of tunnels has changed. That it is being
+// negotiated, or isn't known, is no news.
+func (l *StatusLoop) logUp(p peerView) {
+	if p.State == report.StateUnknown {
+		return
+	}
+	before, known := l.ups[p.Name]
+	l.ups[p.Name] = p.Up
+	switch {
+	case known && before == p.Up || !known && p.Up == 0:
+	case p.Up < p.Expected:
+		l.Log.Warn("tunnels down", "peer", p.Name, "up", p.Up, "expected", p.Expected, "why", p.Message)
+	default:
+		l.Log.Info("tunnels up", "peer", p.Name, "up", p.Up, "expected", p.Expected)
 	}
 }
 
@@ -134,7 +150,7 @@ func (l *StatusLoop) problems(sink error) []volume.Problem {
 	add(PartStatus, errText(sink))
 	if l.want != nil {
 		for _, ref := range l.want.secrets {
-			add(volume.PartKeys, l.vault.get(ref).problem(ref))
+			add(volume.PartKeys, l.keyProblem(ref))
 		}
 		if l.want.ipsec() && l.charon.session == nil {
 			add(PartCharon, noCharon)

@@ -10,7 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Handler serves the metrics and the probes, before, during and after Run.
+// Handler serves the metrics and the probes, before, during and after Run. It must not
+// be called while Run begins.
 //
 //	/metrics  see Metrics
 //	/healthz  200 while the loop is at work. Whether charon is doesn't matter: it has a

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/vpnctl/vpnctl/agent/report"
 	"github.com/vpnctl/vpnctl/agent/vici/fakecharon"
+	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
 // moved changes the counters and IDs of the first SA's children.
@@ -210,6 +213,63 @@ func TestTheSameBytes(t *testing.T) {
 		r.ticks(8)
 		if got := string(r.charon.Keys()["vpnctl/acme/dc1/ina"].Data); got != data {
 			t.Errorf("%q arrived as %q", data, got)
+		}
+	}
+}
+
+// TestAStartChangesNothing: what another agent reports first is what the one before it
+// reported last, though it has read no Secret yet, and charon's SAs are left alone.
+func TestAStartChangesNothing(t *testing.T) {
+	r := newRig(t)
+	r.peer("ina", "ben")
+	r.edit("ben", func(c *swanctl.Connection) { c.Children = c.Children[:1] })
+	r.settled()
+	before, ids := r.reported(), r.ids("ina")+r.ids("ben")
+	r.restart()
+	r.tick()
+	if diff := cmp.Diff(before, r.reported(), cmpopts.IgnoreFields(report.Peer{}, "RekeyAt")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	r.ticks(10)
+	if r.ids("ina")+r.ids("ben") != ids {
+		t.Errorf("SAs %s%s, were %s", r.ids("ina"), r.ids("ben"), ids)
+	}
+}
+
+// TestTheLog has a line for each thing that happens, and none for what goes on.
+func TestTheLog(t *testing.T) {
+	r := newRig(t)
+	r.peer("ina", "ben")
+	r.settled()
+	for _, c := range []struct {
+		sentence string
+		happens  func()
+		want     []string
+	}{
+		{"nothing", func() {}, nil},
+		{"a peer is lost and comes back", func() { r.charon.Lose("ina") },
+			[]string{`"tunnels down" peer=ina up=0`, `"tunnels up" peer=ina up=2`}},
+		{"charon is gone for a while", func() { r.charon.Kill(); r.ticks(5); r.must(r.charon.Start()) },
+			[]string{"charon: ", "charon: ", "charon is well again", "charon answers", "tunnels down", "tunnels down", "tunnels up", "tunnels up"}},
+		{"a file that is none", func() { r.mount(map[string]string{"agent.json": "{"}); r.ticks(3); r.swap() },
+			[]string{"configuration: reading agent.json", "configuration is well again"}},
+		{"a peer goes", func() { r.drop("ben") },
+			[]string{"configuration read", "connection removed", "tunnel of a removed peer ended", "configuration in force"}},
+	} {
+		r.log.Reset()
+		c.happens()
+		r.ticks(6)
+		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")
+		for _, want := range c.want {
+			i := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, want) })
+			if i < 0 {
+				t.Errorf("%s: no line has %q", c.sentence, want)
+				continue
+			}
+			lines = slices.Delete(lines, i, i+1)
+		}
+		if text := strings.Join(lines, "\n"); text != "" {
+			t.Errorf("%s: more in the log:\n%s", c.sentence, text)
 		}
 	}
 }

@@ -87,8 +87,7 @@ func (l *StatusLoop) observeSession(p vpn.ExpectedPeer, peer volume.WireGuardPee
 
 func (l *StatusLoop) explainSession(p vpn.ExpectedPeer, peer volume.WireGuardPeer, d *volume.Dataplane) string {
 	var words []string
-	private := l.vault.get(l.want.expect.PrivateKey)
-	for _, text := range []string{private.problem(l.want.expect.PrivateKey), l.presharedProblem(p), peer.Problem} {
+	for _, text := range []string{l.keyProblem(l.want.expect.PrivateKey), l.keyProblem(p.PresharedKey), peer.Problem} {
 		if text != "" {
 			words = append(words, text)
 		}
@@ -99,9 +98,12 @@ func (l *StatusLoop) explainSession(p vpn.ExpectedPeer, peer volume.WireGuardPee
 	return strings.Join(words, "; ")
 }
 
-func (l *StatusLoop) presharedProblem(p vpn.ExpectedPeer) string {
-	if p.PresharedKey.Name == "" {
+// keyProblem is what is wrong with a key that is named; what only wasn't read yet is no
+// problem, because the keys of before are still there.
+func (l *StatusLoop) keyProblem(ref vpn.SecretRef) string {
+	v := l.vault.get(ref)
+	if ref.Name == "" || v.waiting() {
 		return ""
 	}
-	return l.vault.get(p.PresharedKey).problem(p.PresharedKey)
+	return v.problem(ref)
 }
