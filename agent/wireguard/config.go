@@ -15,17 +15,21 @@ const FirewallMark = 100
 
 // Config is what a device should be.
 type Config struct {
-	PrivateKey   Secret
+	PrivateKey   Secret `json:"-"`
 	ListenPort   int
 	FirewallMark int
 	Peers        []Peer // of two that want one key or one network, the first has it
+
+	// Seen says where a peer was last, by name: see LastSeen. It is where one
+	// without an endpoint is spoken to when it is added.
+	Seen map[string]netip.AddrPort
 }
 
 // Peer is one peer of a device. Its name is ours alone.
 type Peer struct {
 	Name       string
 	PublicKey  string         // base64
-	Preshared  Secret         // empty: none is wanted
+	Preshared  Secret         `json:"-"` // empty: none is wanted
 	Endpoint   netip.AddrPort // zero: the peer speaks first, or its name isn't resolved
 	AllowedIPs []netip.Prefix
 	Keepalive  time.Duration // whole seconds; 0: off

@@ -81,10 +81,13 @@ func (d *Device) connect() (*Device, error) {
 func (d *Device) Userspace() bool { return d.process != nil }
 
 // Apply makes the device what c says, in one message of what differs: a peer that is
-// as it should be isn't named in it, and keeps its session. An endpoint is set when
-// another one is configured than before; where a peer has moved to meanwhile is left
-// alone. Another private key ends all sessions. Another preshared key counts from the
-// next handshake on, two minutes later at most.
+// as it should be isn't named in it, and keeps its session. A peer that is added is
+// spoken to at once, if it is known where. An endpoint is set when another one is
+// configured than before; where a peer has moved to meanwhile is left alone. Another
+// private key ends all sessions. Another preshared key counts from the next handshake
+// on, two minutes later at most.
+//
+// The same c again takes back what others did to the device meanwhile.
 //
 // An error says what is not in force; all the rest is. Without a private key in c, the
 // one that the device has stays. errors.Is(err, ErrGone): nothing is.
@@ -96,7 +99,7 @@ func (d *Device) Apply(c Config) (Change, error) {
 	}
 	todo := diff(w, have, d.known, d.now())
 	if !todo.change.Empty() {
-		if err := d.configure(todo.config); err != nil {
+		if err := d.configure(todo.config, todo.quiet); err != nil {
 			return Change{Problems: w.problems}, errors.Join(err, w.err)
 		}
 	}
@@ -104,15 +107,17 @@ func (d *Device) Apply(c Config) (Change, error) {
 	return todo.change, w.err
 }
 
-// configure sends one message. Where it fails, a port that is taken keeps no peer in:
-// they are sent again by themselves.
-func (d *Device) configure(c wgtypes.Config) error {
+// configure sends what differs, and then what makes new peers quiet. Where the first
+// fails, a port that is taken keeps no peer in: they are sent again by themselves.
+func (d *Device) configure(c, quiet wgtypes.Config) error {
 	err := d.send(c)
-	peers := wgtypes.Config{Peers: c.Peers}
-	if err == nil || len(c.Peers) == 0 || errors.Is(err, ErrGone) {
-		return err
+	if err != nil && len(c.Peers) > 0 && !errors.Is(err, ErrGone) {
+		err = errors.Join(err, d.send(wgtypes.Config{Peers: c.Peers}))
 	}
-	return errors.Join(err, d.send(peers))
+	if len(quiet.Peers) > 0 && !errors.Is(err, ErrGone) {
+		err = errors.Join(err, d.send(quiet))
+	}
+	return err
 }
 
 func (d *Device) send(c wgtypes.Config) error {

@@ -3,6 +3,7 @@ package wireguard
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,7 +76,7 @@ func TestOthersKeepTheirSessions(t *testing.T) {
 		}
 	}
 	mustReach(t, gateway, one, here, at1)
-	if after := gateway.state(t, "one"); !after.Handshake.Equal(before.Handshake) || after.Sent <= before.Sent {
+	if after := gateway.settled(t, "one"); !after.Handshake.Equal(before.Handshake) || after.Sent <= before.Sent {
 		t.Errorf("the session didn't go on: %+v, before %+v", after, before)
 	}
 }
@@ -109,6 +110,30 @@ func TestPeerMovesAndStaysWhereItIs(t *testing.T) {
 	gateway.known.endpoints[must(parseKey([]byte(peer.PublicKey)))] = one.at()
 	if gateway.apply(t, gateway.config(peer)); gateway.state(t, "one").Endpoint != gateway.at() {
 		t.Error("another configured address is not set")
+	}
+}
+
+func TestNewPeerIsSpokenToAtOnce(t *testing.T) {
+	gateway := newEnd(t)
+	one, two, three := site(t, gateway, nil), site(t, gateway, nil), site(t, gateway, nil)
+	first, second, third := one.as("one", "10.1.0.0/24"), two.as("two", "10.2.0.0/24"), three.as("three", "10.3.0.0/24")
+	second.Endpoint = netip.AddrPort{}
+	third.Endpoint = gateway.at() // where nobody answers for it
+	c := gateway.config(first, second, third)
+	c.Seen = map[string]netip.AddrPort{"two": two.at(), "three": three.at()}
+	gateway.apply(t, c)
+	for end, name := range map[*end]string{one: "one", two: "two"} {
+		for deadline := time.Now().Add(10 * time.Second); end.state(t, "gateway").Handshake.IsZero(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s has heard nothing", name)
+			}
+		}
+		if p := gateway.state(t, name); p.Keepalive != 0 {
+			t.Errorf("%s is spoken to every %v", name, p.Keepalive)
+		}
+	}
+	if p := gateway.state(t, "three"); p.Endpoint != gateway.at() {
+		t.Errorf("what was seen counts more than what is configured: %+v", p)
 	}
 }
 

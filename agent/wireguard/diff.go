@@ -23,6 +23,7 @@ type memory struct {
 // equal isn't mentioned.
 type difference struct {
 	config wgtypes.Config
+	quiet  wgtypes.Config // to be sent afterwards, see add
 	change Change
 	memory memory // once the device has it
 }
@@ -93,15 +94,30 @@ func (d *difference) removals(w wanted, have *wgtypes.Device, known memory) map[
 	return owners
 }
 
+// add puts in a peer that isn't there, and speaks to it. Its own side may still have a
+// session that ended here, with the pod or with this process: it would take a quarter
+// of a minute to notice. A device sends a packet at once when keepalives are turned on,
+// so they are, and off again if none are wanted.
 func (d *difference) add(key wgtypes.Key, p wantedPeer) {
+	at := p.endpoint
+	if !at.IsValid() {
+		at = p.seen
+	}
 	c := wgtypes.PeerConfig{
-		PublicKey: key, ReplaceAllowedIPs: true, AllowedIPs: ipNets(p.allowed), Endpoint: udpAddr(p.endpoint),
+		PublicKey: key, ReplaceAllowedIPs: true, AllowedIPs: ipNets(p.allowed), Endpoint: udpAddr(at),
 	}
 	if p.preshared != (wgtypes.Key{}) {
 		c.PresharedKey = &p.preshared
 	}
-	if p.keepalive != 0 {
+	switch {
+	case p.keepalive != 0:
 		c.PersistentKeepaliveInterval = &p.keepalive
+	case at.IsValid():
+		on := 25 * time.Second // is never waited for
+		c.PersistentKeepaliveInterval = &on
+		d.quiet.Peers = append(d.quiet.Peers, wgtypes.PeerConfig{
+			PublicKey: key, UpdateOnly: true, PersistentKeepaliveInterval: &p.keepalive,
+		})
 	}
 	if p.endpoint.IsValid() {
 		d.memory.endpoints[key] = p.endpoint

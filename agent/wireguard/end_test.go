@@ -97,14 +97,16 @@ func (e *end) state(t testing.TB, name string) PeerState {
 // settled is the state once what was sent is counted: that comes after the sending.
 func (e *end) settled(t testing.TB, name string) PeerState {
 	t.Helper()
-	for last := e.state(t, name); ; {
+	last := e.state(t, name)
+	for same := 0; same < 4; same++ {
 		time.Sleep(50 * time.Millisecond)
 		now := e.state(t, name)
-		if now.Sent == last.Sent && now.Received == last.Received {
-			return now
+		if now.Sent != last.Sent || now.Received != last.Received {
+			same = 0
 		}
 		last = now
 	}
+	return last
 }
 
 func prefixes(texts ...string) []netip.Prefix {

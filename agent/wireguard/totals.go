@@ -1,6 +1,24 @@
 package wireguard
 
-import "github.com/vpnctl/vpnctl/agent/volume"
+import (
+	"net/netip"
+
+	"github.com/vpnctl/vpnctl/agent/volume"
+)
+
+// LastSeen says where peers were when an agent wrote that down; nil: none did.
+func LastSeen(before *volume.WireGuard) map[string]netip.AddrPort {
+	if before == nil {
+		return nil
+	}
+	seen := map[string]netip.AddrPort{}
+	for _, p := range before.Peers {
+		if at, err := netip.ParseAddrPort(p.Endpoint); err == nil && !p.Handshake.IsZero() {
+			seen[p.Name] = at
+		}
+	}
+	return seen
+}
 
 // Totals keeps the counters of peers growing where those of the device start at zero:
 // with a peer that was away, with a device that ended with the process.

@@ -52,6 +52,22 @@ func TestTotalsOnlyGrow(t *testing.T) {
 	}
 }
 
+func TestLastSeen(t *testing.T) {
+	spoke := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	got := LastSeen(&volume.WireGuard{Peers: []volume.WireGuardPeer{
+		{Name: "spoke", Endpoint: "198.51.100.7:51820", Handshake: spoke},
+		{Name: "configured", Endpoint: "198.51.100.8:51820"},
+		{Name: "nowhere", Handshake: spoke},
+	}})
+	want := map[string]netip.AddrPort{"spoke": netip.MustParseAddrPort("198.51.100.7:51820")}
+	if diff := cmp.Diff(want, got, byText); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := LastSeen(nil); len(got) > 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
 func TestEveryConfiguredPeerIsPublished(t *testing.T) {
 	handshake := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	config := Config{Peers: []Peer{{Name: "b", PublicKey: "kb"}, {Name: "a", PublicKey: "ka"}, {Name: "c", PublicKey: "kb"}}}

@@ -27,6 +27,7 @@ type wantedPeer struct {
 	name      string
 	preshared wgtypes.Key // zero: none
 	endpoint  netip.AddrPort
+	seen      netip.AddrPort
 	allowed   []netip.Prefix // sorted
 	keepalive time.Duration
 }
@@ -46,7 +47,7 @@ func want(c Config) wanted {
 			w.problem(p.Name, err.Error())
 			continue
 		}
-		peer.allowed = w.networks(networks, p)
+		peer.allowed, peer.seen = w.networks(networks, p), unmap(c.Seen[p.Name])
 		w.peers[key] = peer
 		w.order = append(w.order, key)
 	}
