@@ -93,6 +93,7 @@ func (l *DataplaneLoop) setPeers() {
 func (l *DataplaneLoop) applyPeers() []string {
 	t := &l.tunnel
 	config := wireguard.Of(l.files.device, l.files.expect, l.keys, l.names.address)
+	config.Seen = wireguard.LastSeen(t.before)
 	change, err := t.device.Apply(config)
 	if errors.Is(err, wireguard.ErrGone) {
 		return l.gone(err)
