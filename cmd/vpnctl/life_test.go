@@ -117,11 +117,11 @@ func (l *life) run(args []string) {
 	}
 }
 
-// expire lets ten minutes pass, which no lock outlives, and two hours for files
-// that were being written.
+// expire lets five minutes pass, which no lock outlives and every hold does, and two
+// hours for files that were being written.
 func (l *life) expire() {
 	l.t.Helper()
-	l.ahead.Add(int64(10 * time.Minute))
+	l.ahead.Add(int64(5 * time.Minute))
 	ago := time.Now().Add(-2 * time.Hour)
 	for _, folder := range []string{"deploy", "deploy/*", "deploy/*/*"} {
 		left, err := filepath.Glob(filepath.Join(l.dir, folder, ".*.vpnctl"))
