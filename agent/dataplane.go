@@ -41,7 +41,7 @@ type DataplaneLoop struct {
 	Lookup   resolve.Resolver
 
 	Poll     time.Duration // between two looks at the mounted files
-	Look     time.Duration // between two looks for the NIC and the keys
+	Look     time.Duration // between two looks for the NIC, the keys, and another hand on the ruleset
 	Upkeep   time.Duration // between two looks at what should be right already
 	Read     time.Duration // between two readings of the WireGuard device
 	Recut    time.Duration // after which withdrawn connections are looked for once more
@@ -80,10 +80,10 @@ type DataplaneLoop struct {
 type versions struct{ files, keys, owners, names, doubts, device int }
 
 // tasks are what is tried on its own, each with its problems.
-type tasks struct{ nic, sysctls, routing, ruleset, cut, open, peers, routes, read task }
+type tasks struct{ nic, sysctls, routing, guard, ruleset, cut, open, peers, routes, read task }
 
 func (t *tasks) all() []*task {
-	return []*task{&t.nic, &t.sysctls, &t.routing, &t.ruleset, &t.cut, &t.open, &t.peers, &t.routes, &t.read}
+	return []*task{&t.nic, &t.sysctls, &t.routing, &t.guard, &t.ruleset, &t.cut, &t.open, &t.peers, &t.routes, &t.read}
 }
 
 // NewDataplaneLoop returns a loop with the usual times, over the folders that the pod
@@ -134,7 +134,7 @@ func (l *DataplaneLoop) prepare() {
 	}
 	l.tasks = tasks{
 		nic: task{part: volume.PartNIC}, sysctls: task{part: volume.PartSysctl}, routing: task{part: volume.PartRouting},
-		ruleset: task{part: volume.PartRuleset}, cut: task{part: volume.PartRuleset},
+		guard: task{part: volume.PartRuleset}, ruleset: task{part: volume.PartRuleset}, cut: task{part: volume.PartRuleset},
 		open: task{part: volume.PartWireGuard}, peers: task{part: volume.PartWireGuard},
 		routes: task{part: volume.PartRouting}, read: task{part: volume.PartWireGuard},
 	}

@@ -157,4 +157,3 @@ func TestDataplaneWithdrawsFromTheRulesetInForce(t *testing.T) {
 		t.Errorf("in force:\n%s", s.kernel.ruleset)
 	}
 }
-

