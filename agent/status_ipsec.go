@@ -13,7 +13,7 @@ import (
 func (l *StatusLoop) ipsec(ctx context.Context, d *volume.Dataplane) ([]peerView, time.Duration) {
 	l.collect()
 	ruleset := d != nil && d.Ruleset != ""
-	more, sas, err := l.drive(ctx, ruleset)
+	sas, after, err := l.drive(ctx, ruleset)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, l.Tick
@@ -22,38 +22,44 @@ func (l *StatusLoop) ipsec(ctx context.Context, d *volume.Dataplane) ([]peerView
 		return l.unknown(), after
 	}
 	l.sas = sas
-	after := l.Tick
-	if more {
-		after = 0
-	}
 	return l.observe(sas, ruleset), after
 }
 
 // drive makes charon what it should be, step by step; whatever ends the session ends
-// the tick.
-func (l *StatusLoop) drive(ctx context.Context, ruleset bool) (more bool, sas []vici.SA, err error) {
+// the tick. It returns the SAs that are left, and when the next tick should be: one that
+// had to stop loading is followed at once, one that had to stop initiating after Gap.
+func (l *StatusLoop) drive(ctx context.Context, ruleset bool) ([]vici.SA, time.Duration, error) {
 	if err := l.connect(ctx); err != nil {
-		return false, nil, err
+		return nil, 0, err
 	}
 	l.harken()
-	if more, err = l.push(ctx, ruleset); err != nil {
-		return false, nil, err
+	loading, err := l.push(ctx, ruleset)
+	if err != nil {
+		return nil, 0, err
 	}
-	if sas, err = l.charon.session.SAs(ctx); err != nil {
-		return false, nil, err
+	sas, err := l.charon.session.SAs(ctx)
+	if err != nil {
+		return nil, 0, err
 	}
 	l.alive()
 	l.charon.pause = 0
 	left, err := l.settle(ctx, sas)
 	if err != nil {
-		return false, nil, err
+		return nil, 0, err
 	}
 	l.remember()
 	by := group(sas)
 	for name := range l.want.peers {
 		l.memory.of(name).look(by[name])
 	}
-	return more, left, l.watch(ctx, left)
+	initiating, err := l.watch(ctx, left)
+	switch {
+	case loading:
+		return left, 0, err
+	case initiating:
+		return left, l.Gap, err
+	}
+	return left, l.Tick, err
 }
 
 // harken makes the listener listen, if it doesn't.
@@ -64,19 +70,19 @@ func (l *StatusLoop) harken() {
 	}
 }
 
-// watch carries the watchdog's orders out.
-func (l *StatusLoop) watch(ctx context.Context, sas []vici.SA) error {
+// watch carries the watchdog's orders out, and reports whether it has more of them.
+func (l *StatusLoop) watch(ctx context.Context, sas []vici.SA) (more bool, err error) {
 	orders := l.Watchdog.Look(l.Now(), l.reachable(), sas)
 	for _, sa := range orders.GiveUp {
 		l.failures[sa.Connection] = vici.NoAnswer
 		if err := l.end(ctx, sa); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, sa := range orders.Double {
 		l.Log.Info("one of two equal IKE SAs ended", "peer", sa.Connection, "sa", sa.ID)
 		if err := l.end(ctx, sa); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, t := range orders.Initiate {
@@ -84,13 +90,13 @@ func (l *StatusLoop) watch(ctx context.Context, sas []vici.SA) error {
 		err := l.charon.session.Initiate(ctx, t.Connection, t.Child)
 		l.alive()
 		if fatal(ctx, err) {
-			return err
+			return false, err
 		}
 		if err != nil {
 			l.failures[t.Connection] = err.Error()
 		}
 	}
-	return nil
+	return orders.More, nil
 }
 
 func (l *StatusLoop) end(ctx context.Context, sa vici.SA) error {

@@ -163,3 +163,26 @@ func TestForeignConnectionsGo(t *testing.T) {
 		t.Errorf("%d connections are loaded", n)
 	}
 }
+
+// TestAColdStartIsSpread: what one tick can't initiate follows soon, and not when the
+// next tick would be anyway; then the loop rests.
+func TestAColdStartIsSpread(t *testing.T) {
+	r := newRig(t)
+	r.many(250) // 500 tunnels
+	r.ticks(2)
+	var waits []time.Duration
+	var calls []int
+	for range 5 {
+		before := r.charon.Calls("initiate")
+		waits = append(waits, r.loop.tick(t.Context()))
+		calls = append(calls, r.charon.Calls("initiate")-before)
+		r.now = r.now.Add(waits[len(waits)-1])
+	}
+	gap, tick := r.loop.Gap, r.loop.Tick
+	if diff := cmp.Diff([]time.Duration{gap, gap, tick, tick, tick}, waits); diff != "" {
+		t.Errorf("until the next tick (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{200, 200, 100, 0, 0}, calls); diff != "" {
+		t.Errorf("initiates (-want +got)\n%s", diff)
+	}
+}
