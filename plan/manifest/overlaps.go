@@ -64,7 +64,10 @@ func (r *relations) reserved(g *gateway) {
 		for _, s := range p.sites {
 			r.ours(p, s)
 		}
+		r.outer(p.check, p.block+".peer.address", p.model.Address)
+		r.outer(p.check, p.block+".endpoint", literal(p.model.Endpoint))
 	}
+	r.outer(g.check, "spec.endpoint.floatingIP", g.model.FloatingIP)
 	for _, x := range g.exposed {
 		if !x.reverse && x.Target.Address.IsValid() {
 			r.target(g, x)
@@ -73,6 +76,24 @@ func (r *relations) reserved(g *gateway) {
 	if cidr, field := g.home(); cidr.IsValid() {
 		g.pinOverlaps(r, pin{g, cidr, field})
 	}
+}
+
+// outer refuses an address outside of the tunnels that lies in a service CIDR which a
+// manifest fixes: inside, it would be a gateway's own.
+func (r *relations) outer(c check, field string, a netip.Addr) {
+	if !a.IsValid() {
+		return
+	}
+	if pin, ok := r.pinned[block(a)]; ok {
+		at := pin.position(pin.field)
+		c.fail(field, refuse("%s lies in %s, the service CIDR of %s (%s)", a, pin.cidr, pin.gateway, at).with("pin another serviceCIDR"), at)
+	}
+}
+
+// literal is the address in host:port, or none where that is a name.
+func literal(endpoint string) netip.Addr {
+	p, _ := netip.ParseAddrPort(endpoint)
+	return p.Addr()
 }
 
 // target refuses an exposure of an address that a gateway answers on: no service of

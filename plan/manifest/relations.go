@@ -15,7 +15,8 @@ type relations struct {
 	gateways []*gateway
 	parties  []*party
 	links    []*link
-	outside  []pin // service CIDRs that don't lie in the pool
+	pinned   map[netip.Prefix]pin // service CIDRs that manifests fix
+	outside  []pin                // those of them that don't lie in the pool
 }
 
 // check runs every rule between objects. Objects come in the order of their
@@ -159,14 +160,14 @@ func block(a netip.Addr) netip.Prefix {
 // serviceCIDRs refuses one service CIDR for two gateways, and remembers those
 // that the pool's own rules don't cover.
 func (r *relations) serviceCIDRs() {
-	first := map[netip.Prefix]pin{}
+	r.pinned = map[netip.Prefix]pin{}
 	for _, p := range r.pins() {
-		if f, taken := first[p.cidr]; taken {
+		if f, taken := r.pinned[p.cidr]; taken {
 			at := f.position(f.field)
 			p.fail(p.field, refuse("%s is pinned by %s too (%s)", p.cidr, f.gateway, at), at)
 			continue
 		}
-		first[p.cidr] = p
+		r.pinned[p.cidr] = p
 		if pool := r.estate.ServiceCIDRPool; !pool.IsValid() || !pool.Overlaps(p.cidr) {
 			r.outside = append(r.outside, p)
 		}
