@@ -44,6 +44,7 @@ func judge(v *view) *cloud.Observation {
 	for _, g := range v.manifest.Gateways {
 		j.gateways[g.Owner] = g
 	}
+	j.judgeRanges()
 	j.judgeGroups()
 	j.judgePorts()
 	j.judgeBereft()
@@ -106,7 +107,6 @@ func second(k resource.Kind, o vpn.Owner, ref string) resource.ID {
 // judgeGroups makes resources and ledgers of the estate's groups and claims of
 // everybody else's. Of two groups with one owner the older one counts.
 func (j *judgement) judgeGroups() {
-	j.claim(j.prefix, "transit subnet %s", j.network.Name)
 	slices.SortFunc(j.groups, func(a, b ledgered) int {
 		return cmp.Or(a.Ledger.Created.Compare(b.Ledger.Created), strings.Compare(a.ID, b.ID))
 	})

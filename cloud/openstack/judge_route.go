@@ -111,7 +111,7 @@ func (j *judgement) hopOwner(hop netip.Addr) (vpn.Owner, bool) {
 // otherRoute is a route to something that is in no ledger.
 func (j *judgement) otherRoute(byCIDR map[netip.Prefix]vpn.Owner, r router, to netip.Prefix, via []netip.Addr) {
 	for _, hop := range via {
-		if within(to, j.manifest.ServiceCIDRPool) {
+		if j.wanted(to) {
 			j.claim(to, "route on router %s via %s", cmp.Or(r.Name, r.ID), hop)
 		}
 		o, ours := j.hopOwner(hop)

@@ -20,6 +20,7 @@ type scene struct {
 	network  network
 	subnet   subnet
 	prefix   netip.Prefix // of the subnet
+	known    []subnet     // other ones that the same list showed
 	router   router
 	external []network // the external ones among those that manifests name
 }
@@ -111,14 +112,37 @@ func (d *Driver) networks(ctx context.Context, e vpn.Estate) (scene, error) {
 	if s.network, err = one("network", e.OpenStack.Network, all, named[network]{network.id, network.label}); err != nil {
 		return scene{}, fmt.Errorf("spec.openstack.network: %w", err)
 	}
-	subnets, err := list[subnet](ctx, d, "subnets", url.Values{"network_id": {s.network.ID}, "ip_version": {"4"}})
+	return d.subnets(ctx, e, s)
+}
+
+// subnets finds the transit network's only subnet. The same call shows the others of the
+// project, or where the network is another project's those of the pools, as far as they
+// may be seen.
+func (d *Driver) subnets(ctx context.Context, e vpn.Estate, s scene) (scene, error) {
+	query := url.Values{"ip_version": {"4"}, "project_id": {d.project}}
+	if s.network.Project != d.project {
+		query = url.Values{"ip_version": {"4"}, "network_id": {s.network.ID}}
+		for _, n := range s.external {
+			query.Add("network_id", n.ID)
+		}
+	}
+	all, err := list[subnet](ctx, d, "subnets", query)
 	if err != nil {
 		return scene{}, err
 	}
-	if len(subnets) != 1 {
-		return scene{}, fmt.Errorf("spec.openstack.network: %q has %d IPv4 subnets, the transit network needs exactly one", e.OpenStack.Network, len(subnets))
+	var own []subnet
+	for _, n := range all { // whatever the list answered
+		switch {
+		case n.Network == s.network.ID:
+			own = append(own, n)
+		case n.Project == d.project || slices.ContainsFunc(s.external, func(x network) bool { return x.ID == n.Network }):
+			s.known = append(s.known, n)
+		}
 	}
-	s.subnet = subnets[0]
+	if len(own) != 1 {
+		return scene{}, fmt.Errorf("spec.openstack.network: %q has %d IPv4 subnets, the transit network needs exactly one", e.OpenStack.Network, len(own))
+	}
+	s.subnet = own[0]
 	if s.prefix, err = netip.ParsePrefix(s.subnet.CIDR); err != nil {
 		return scene{}, fmt.Errorf("subnet %s: its CIDR %q is none", s.subnet.ID, s.subnet.CIDR)
 	}

@@ -73,7 +73,8 @@ type (
 		Project string `json:"project_id"`
 		Routes  []hop  `json:"routes"`
 		Gateway *struct {
-			Network string `json:"network_id"`
+			Network  string    `json:"network_id"`
+			FixedIPs []fixedIP `json:"external_fixed_ips"`
 		} `json:"external_gateway_info"`
 	}
 	hop struct { // one route
@@ -83,10 +84,14 @@ type (
 	network struct {
 		ID       string `json:"id"`
 		Name     string `json:"name"`
+		Project  string `json:"project_id"`
 		External bool   `json:"router:external"`
 	}
 	subnet struct {
 		ID      string  `json:"id"`
+		Name    string  `json:"name"`
+		Project string  `json:"project_id"`
+		Network string  `json:"network_id"`
 		CIDR    string  `json:"cidr"`
 		Gateway *string `json:"gateway_ip"`
 		Version int     `json:"ip_version"`

@@ -122,7 +122,7 @@ func (a *assignment) reserve() {
 		}
 	}
 	for _, g := range a.gateways {
-		if pin, ok := pinned(g); ok {
+		if pin, ok := Pinned(g); ok {
 			a.pins[pin] = append(a.pins[pin], g.Owner)
 			a.pool.mark(pin)
 		}

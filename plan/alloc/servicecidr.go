@@ -9,9 +9,9 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// pinned is the service CIDR that the manifest asks for: its own, or the /24
+// Pinned is the service CIDR that the manifest asks for: its own, or the /24
 // around a pinned range for road warriors.
-func pinned(g *vpn.Gateway) (netip.Prefix, bool) {
+func Pinned(g *vpn.Gateway) (netip.Prefix, bool) {
 	if g.ServiceCIDR.IsValid() {
 		return g.ServiceCIDR.Masked(), true
 	}
@@ -35,7 +35,7 @@ func pinned(g *vpn.Gateway) (netip.Prefix, bool) {
 func (a *assignment) serviceCIDR(g *vpn.Gateway, was Ledger) (netip.Prefix, *Problem) {
 	holder := a.holders[was.ServiceCIDR]
 	holds := was.ServiceCIDR.IsValid() && holder.Owner == g.Owner
-	if pin, ok := pinned(g); ok {
+	if pin, ok := Pinned(g); ok {
 		if holds && pin == was.ServiceCIDR {
 			return pin, nil
 		}
