@@ -63,10 +63,11 @@ type DataplaneLoop struct {
 	looked time.Time
 	at     versions
 
-	tasks   tasks
-	ruleset ruleset
-	begun   begun
-	tunnel  tunnel
+	tasks     tasks
+	ruleset   ruleset
+	begun     begun
+	tunnel    tunnel
+	selectors selectors
 
 	state      volume.Dataplane // as published last, or by an earlier agent
 	dirty      bool             // something was done since

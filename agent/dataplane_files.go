@@ -87,10 +87,12 @@ func (l *DataplaneLoop) follow(m *mounted) {
 // takeConfig accepts the gateway's ConfigMap, in whole or not at all: what is said of
 // a peer in one of its files holds for the other.
 func (l *DataplaneLoop) takeConfig(files volume.Files) error {
-	return l.takeExpectation(files.Data[pod.KeyAgent], files.Data[pod.KeyWireGuard])
+	return l.takeExpectation(files.Data[pod.KeyAgent], files.Data[pod.KeyWireGuard], volume.Hash(files.Data[pod.KeySwanctl]))
 }
 
-func (l *DataplaneLoop) takeExpectation(agent, device string) error {
+// takeExpectation accepts agent.json and wg0.conf. connections is the Hash of the
+// status half's swanctl.conf.
+func (l *DataplaneLoop) takeExpectation(agent, device, connections string) error {
 	e, err := vpn.ParseExpectation(agent)
 	if err != nil {
 		return err
@@ -105,7 +107,8 @@ func (l *DataplaneLoop) takeExpectation(agent, device string) error {
 			return err
 		}
 	} else {
-		device = "" // swanctl.conf is the status half's
+		device = ""
+		l.selectors.want(e, connections)
 	}
 	a := &l.files
 	a.expect, a.known, a.port, a.device = e, true, port, c
@@ -175,7 +178,7 @@ func (l *DataplaneLoop) recall() {
 	texts, err := readAccepted(l.acceptedPath())
 	if err == nil && texts.Agent != "" {
 		l.names.recall(texts.Names)
-		err = l.takeExpectation(texts.Agent, texts.WireGuard)
+		err = l.takeExpectation(texts.Agent, texts.WireGuard, "")
 	}
 	if err == nil && texts.Ruleset != "" {
 		err = l.takeRules(volume.Files{Data: map[string]string{pod.KeyRules: texts.Ruleset}})

@@ -29,8 +29,8 @@ import (
 // peer behind which its target lies has access that names it; who may come from inside
 // is the ruleset's alone.
 //
-// holder is the peer whose address the source is on the WireGuard device as it is
-// now, which may be behind both files; empty: nobody's, or there is no device.
+// holder is the peer whose address the source is in the tunnel as it is now, which may
+// be behind both files; empty: nobody's, or there is no tunnel yet.
 func agreed(t nat.Table, e vpn.Expectation, holder func(netip.Prefix) string) (nat.Table, int) {
 	a := agreement{peers: make(map[string]vpn.ExpectedPeer, len(e.Peers)), holder: holder}
 	for _, p := range e.Peers {

@@ -20,7 +20,8 @@ type Network interface {
 	RouteTunnel(device string, peers []netip.Prefix) error
 }
 
-// look finds the NIC and reads the keys. Both come and go without notice.
+// look finds the NIC and reads what the status half has written. Both change without
+// notice.
 func (l *DataplaneLoop) look() {
 	if now := l.Now(); now.Before(l.looked.Add(l.Look)) && !now.Before(l.looked) {
 		return
@@ -28,6 +29,7 @@ func (l *DataplaneLoop) look() {
 	l.looked = l.Now()
 	l.lookForNIC()
 	l.lookForKeys()
+	l.lookForCharon()
 }
 
 func (l *DataplaneLoop) lookForNIC() {

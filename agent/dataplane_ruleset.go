@@ -86,14 +86,14 @@ func (r *ruleset) withheld() string {
 	case 0:
 		return ""
 	case 1:
-		return "1 grant of the ruleset is not open: agent.json, or the WireGuard device, doesn't have it (yet)"
+		return "1 grant of the ruleset is not open: agent.json, or the tunnel, doesn't have it (yet)"
 	}
-	return fmt.Sprintf("%d grants of the ruleset are not open: agent.json, or the WireGuard device, doesn't have them (yet)", r.held)
+	return fmt.Sprintf("%d grants of the ruleset are not open: agent.json, or the tunnel, doesn't have them (yet)", r.held)
 }
 
 // apply puts one ruleset in force, as far as both files agree.
 func (l *DataplaneLoop) apply(ctx context.Context, r *rules) error {
-	table, held := agreed(r.table, l.files.expect, l.tunnel.holder)
+	table, held := agreed(r.table, l.files.expect, l.holder)
 	text, err := table.Text()
 	if err != nil {
 		return err

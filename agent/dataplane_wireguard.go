@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"time"
@@ -39,8 +40,6 @@ type tunnel struct {
 
 // unknownHolder stands for a peer of the device that the files don't know.
 const unknownHolder = "?"
-
-func (t *tunnel) holder(source netip.Prefix) string { return t.holders[source] }
 
 // openDevice finds or makes the device. It has no peers then, or those that an earlier
 // agent gave it.
@@ -153,19 +152,11 @@ func (l *DataplaneLoop) see() []string {
 			holders[network] = name
 		}
 	}
-	if !sameHolders(t.holders, holders) {
+	if !maps.Equal(t.holders, holders) {
 		t.holders = holders
 		l.at.owners++
 	}
 	return nil
-}
-
-func sameHolders(a, b map[netip.Prefix]string) bool {
-	same := len(a) == len(b)
-	for k, v := range a {
-		same = same && b[k] == v
-	}
-	return same
 }
 
 // gone lets go of a device that somebody has deleted, so that it is made anew.
