@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -17,7 +18,7 @@ import (
 
 // Obstacles names what stands where a desired file should, or a list of the tree,
 // without being one that Observe saw as ours: a plan refuses it before anything is
-// written.
+// written. What can't be read is an error.
 func (d *Driver) Obstacles(_ context.Context, desired, observed resource.Graph) ([]plan.Refusal, error) {
 	root, err := d.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,6 +34,9 @@ func (d *Driver) Obstacles(_ context.Context, desired, observed resource.Graph) 
 			continue
 		}
 		found, err := lookAt(root, r.Object.Path)
+		if err != nil && !errors.Is(err, cloud.ErrConflict) {
+			return nil, fmt.Errorf("reading %s: %w", r.Object.Path, err)
+		}
 		if err == nil && (!found.there || reported(r.Object.Path, found.content)) {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
@@ -66,22 +67,30 @@ func (d *Driver) removeEmpty(root *os.Root, folder string) error {
 	d.folders.Lock()
 	defer d.folders.Unlock()
 	for ; folder != "."; folder = path.Dir(folder) {
-		entries, err := fs.ReadDir(root.FS(), folder)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if len(entries) > 0 {
+		if gone, err := removeFolder(root, folder); err != nil {
+			return fmt.Errorf("removing %s: %w", folder, err)
+		} else if !gone {
 			break
 		}
-		if err := root.Remove(folder); err != nil {
-			return fmt.Errorf("removing %s: %w", folder, err)
-		}
 	}
-	if folder == "." {
-		return flush(root, ".")
+	if err := flush(root, folder); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return flush(root, folder)
+	return nil
+}
+
+// removeFolder removes a folder that is empty, and tells whether it is gone. Another
+// program may fill it, or remove it, at any moment.
+func removeFolder(root *os.Root, folder string) (gone bool, err error) {
+	entries, err := fs.ReadDir(root.FS(), folder)
+	if err == nil && len(entries) == 0 {
+		err = root.Remove(folder)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case errors.Is(err, syscall.ENOTEMPTY):
+		return false, nil
+	}
+	return len(entries) == 0, err
 }

@@ -101,7 +101,7 @@ func (d *Driver) replace(root *os.Root, name, content string) error {
 	sweep(root, folder)
 	beside := besideName(name)
 	if err := create(root, beside, content); err != nil {
-		return errors.Join(err, root.Remove(beside))
+		return err
 	}
 	if err := root.Rename(beside, name); err != nil {
 		return errors.Join(err, root.Remove(beside))
@@ -109,13 +109,17 @@ func (d *Driver) replace(root *os.Root, name, content string) error {
 	return flush(root, folder)
 }
 
+// create writes a new file, whole or not at all.
 func create(root *os.Root, name, content string) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString(content)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, root.Remove(name))
+	}
+	return nil
 }
 
 // flush makes a rename or removal durable. Some file systems don't know it for
