@@ -27,7 +27,7 @@ func (s *source) unfollowed(w walked) {
 		switch _, err := os.Stat(p); {
 		case s.isOutput(p) || ownFolder(p) != "":
 		case err != nil:
-			s.reading.warnFile(p, refuse("the link leads nowhere: %v", reason(err)).with("remove it, or put there what it stands for"))
+			s.reading.warnFile(p, refuse("the link can't be followed: %v", reason(err)).with("remove it, or put there what it stands for"))
 		case !s.reaches(p, s.roots(), hidden):
 			s.reading.warnFile(p, refuse("a link to a folder is not followed").with("name the folder"))
 		}
