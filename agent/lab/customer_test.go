@@ -39,7 +39,7 @@ func newCustomer(t *testing.T, f *fabric, name, address string, networks ...stri
 	t.Helper()
 	c := &customer{
 		name: name, address: address, id: "fw." + name + ".example", networks: networks,
-		ns: newNetns(t, name), host: newNetns(t, name+"-host"), dir: labPath("customers", name), log: &logged{},
+		ns: newNetns(t, name), host: newNetns(t, name+"-host"), dir: labPath(t, "customers", name), log: &logged{},
 	}
 	f.join(t, c.ns, "public", address+"/24", "198.51.100.1")
 	c.ns.sysctl(t, "net.ipv4.ip_forward", "1")

@@ -41,9 +41,9 @@ spec:
 `
 
 // newEstate writes the estate, with the settings of its gateway pods.
-func newEstate(t *testing.T, name, settings string) *estate {
+func newEstate(t *testing.T, settings string) *estate {
 	t.Helper()
-	e := &estate{binary: program(t), dir: labPath("estate-" + name)}
+	e := &estate{binary: program(t), dir: labPath(t, "estate")}
 	if err := os.MkdirAll(e.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func newFabric(t *testing.T) *fabric {
 // join puts a namespace on a bridge.
 func (f *fabric) join(t *testing.T, n netns, bridge, address, gateway string) {
 	t.Helper()
-	port := "to-" + strings.TrimPrefix(string(n), "vp-lab-")
+	port := "to-" + n.label()
 	wire(t, n, "eth0", f.ns, port)
 	f.ns.ip(t, "link set "+port+" master "+bridge)
 	n.ip(t, "addr add "+address+" dev eth0", "route add default via "+gateway)

@@ -167,22 +167,27 @@ func (l *ipsecLab) charonDies(t *testing.T) {
 	for _, socket := range []string{"left behind", "gone"} {
 		starts, _ := charon.count()
 		clear := capturing(t, l.fabric.ns, "port-dc1")
-		charon.signal(syscall.SIGKILL)
 		if socket == "gone" {
 			if err := os.Remove(l.pod.memory + "/charon.vici"); err != nil {
 				t.Error(err)
 			}
 		}
-		// Somebody wants to reach the customer at this very time.
-		for range 5 {
-			if c, err := l.fabric.host.dial("", "100.64.0.200:8443", 200*time.Millisecond); err == nil {
-				c.Close()
-			}
-		}
+		killAndKnock(t, charon, l.fabric.host, "100.64.0.200:8443")
 		eventually(t, "charon runs again, socket "+socket, 10*time.Second, func() bool { now, _ := charon.count(); return now > starts })
 		l.flows(t, "packets pass again, socket "+socket, 60*time.Second)
 		eventually(t, "every peer is up again", 60*time.Second, func() bool { return l.up("plant1") && l.up("plant2") })
 		noneClear(t, clear)
+	}
+}
+
+// killAndKnock ends a container by force while somebody wants to reach a customer.
+func killAndKnock(t *testing.T, c *container, from netns, to string) {
+	t.Helper()
+	c.signal(syscall.SIGKILL)
+	for range 5 {
+		if c, err := from.dial("", to, 200*time.Millisecond); err == nil {
+			c.Close()
+		}
 	}
 }
 

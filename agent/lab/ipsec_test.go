@@ -24,7 +24,7 @@ kind: VPNGateway
 metadata: {name: dc1, namespace: acme}
 spec:
   protocol: ipsec
-  ipsec: {ike: {version: 2, proposals: [aes256-sha256-ecp256]}}
+  ipsec: {ike: {version: 2, proposals: [%s]}}
   exposures:
     - {name: web, virtualIP: 100.64.0.10, target: {address: 10.20.0.15, ports: [8080]}}
     - {name: echo, virtualIP: 100.64.0.11, target: {address: 10.20.0.16, ports: [7]}}
@@ -54,12 +54,27 @@ spec:
 	return text
 }
 
+// step is a subtest that goes on from the one before it.
+type step struct {
+	name string
+	run  func(*ipsecLab, *testing.T)
+}
+
+func (l *ipsecLab) run(t *testing.T, steps ...step) {
+	for _, s := range steps {
+		if !t.Run(s.name, func(t *testing.T) { s.run(l, t) }) {
+			return
+		}
+	}
+}
+
+// TestIPsec begins with one peer.
 func TestIPsec(t *testing.T) {
+	t.Parallel()
 	l := newIPsecLab(t)
-	for _, step := range []struct {
-		name string
-		run  func(*ipsecLab, *testing.T)
-	}{
+	l.peer(t, "plant1", "")
+	l.begin(t)
+	l.run(t, []step{
 		{"containers are confined as the Deployment says", (*ipsecLab).confinement},
 		{"tunnels come up by themselves", (*ipsecLab).comesUp},
 		{"what is exposed is reached, and with which source", (*ipsecLab).forwards},
@@ -69,26 +84,54 @@ func TestIPsec(t *testing.T) {
 		{"a change of one peer is no other peer's concern", (*ipsecLab).reload},
 		{"files that are broken, or change twice", (*ipsecLab).files},
 		{"names that move", (*ipsecLab).moves},
-		{"the agent killed at random", (*ipsecLab).kills},
-		{"an API server that is away", (*ipsecLab).apiAway},
-		{"keys that change", (*ipsecLab).rotation},
-		{"keys of every kind", (*ipsecLab).hostile},
-		{"a charon that dies", (*ipsecLab).charonDies},
-		{"a peer that is away", (*ipsecLab).peerAway},
-		{"a charon that hangs", (*ipsecLab).charonHangs},
 		{"nobody is busy at rest", (*ipsecLab).idle},
 		{"sizes and requests", (*ipsecLab).sizes},
 		{"no secret is anywhere", (*ipsecLab).secrecy},
-	} {
-		if !t.Run(step.name, func(t *testing.T) { step.run(l, t) }) {
-			return
-		}
-	}
+	}...)
 }
 
+// TestIPsecFaults has two peers, and something breaks.
+func TestIPsecFaults(t *testing.T) {
+	t.Parallel()
+	l := newIPsecLab(t)
+	l.peer(t, "plant1", everything)
+	l.peer(t, "plant2", "{exposures: [web]}")
+	l.begin(t)
+	l.run(t, []step{
+		{"tunnels come up by themselves", (*ipsecLab).comesUp},
+		{"the agent killed at random", (*ipsecLab).kills},
+		{"an API server that is away", (*ipsecLab).apiAway},
+		{"a charon that dies", (*ipsecLab).charonDies},
+		{"a peer that is away", (*ipsecLab).peerAway},
+		{"a charon that hangs", (*ipsecLab).charonHangs},
+		{"sizes and requests", (*ipsecLab).sizes},
+		{"no secret is anywhere", (*ipsecLab).secrecy},
+	}...)
+}
+
+// TestIPsecKeys has two peers, and keys and proposals change.
+func TestIPsecKeys(t *testing.T) {
+	t.Parallel()
+	l := newIPsecLab(t)
+	l.peer(t, "plant1", everything)
+	l.peer(t, "plant2", "{exposures: [web]}")
+	l.begin(t)
+	l.run(t, []step{
+		{"tunnels come up by themselves", (*ipsecLab).comesUp},
+		{"keys that change", (*ipsecLab).rotation},
+		{"keys of every kind", (*ipsecLab).hostile},
+		{"every approved proposal", (*ipsecLab).approved},
+		{"no secret is anywhere", (*ipsecLab).secrecy},
+	}...)
+}
+
+// newIPsecLab is everything but peers and the pod.
 func newIPsecLab(t *testing.T) *ipsecLab {
 	t.Helper()
-	l := &ipsecLab{lab: &lab{keys: map[string][]byte{}, fabric: newFabric(t), cluster: newCluster(t)}, plants: map[string]*customer{}, webs: map[string]*web{}}
+	l := &ipsecLab{
+		lab:    &lab{keys: map[string][]byte{}, fabric: newFabric(t), cluster: newCluster(t), estate: newEstate(t, "ipsecDataplane: userspace")},
+		plants: map[string]*customer{}, webs: map[string]*web{},
+	}
 	l.plants["plant1"] = newCustomer(t, l.fabric, "plant1", "198.51.100.7", "192.168.10", "192.168.11")
 	l.plants["plant2"] = newCustomer(t, l.fabric, "plant2", "198.51.100.8", "192.168.20")
 	l.plants["plant3"] = newCustomer(t, l.fabric, "plant3", "198.51.100.9", "192.168.30")
@@ -100,15 +143,26 @@ func newIPsecLab(t *testing.T) *ipsecLab {
 	echo(t, l.fabric.services, "10.20.0.16:7")
 	echo(t, l.plants["plant1"].host, "192.168.10.40:7")
 	l.cluster.names.set("erp.lab.example", "10.20.0.17")
-	l.estate = newEstate(t, "ipsec", "ipsecDataplane: userspace")
-	l.estate.write(t, "dc1.yaml", dc1)
-	l.estate.write(t, "plant1.yaml", plantManifest(l.plants["plant1"], usual, ""))
+	l.estate.write(t, "dc1.yaml", fmt.Sprintf(dc1, usual.ike))
+	return l
+}
+
+// peer is one that is there from the beginning.
+func (l *ipsecLab) peer(t *testing.T, name, authorization string) {
+	t.Helper()
+	l.estate.write(t, name+".yaml", plantManifest(l.plants[name], usual, authorization))
+}
+
+// begin applies the manifests, gives the customers what they need, and starts the pod.
+func (l *ipsecLab) begin(t *testing.T) {
+	t.Helper()
 	l.estate.apply(t)
 	l.pod = newPod(t, l.lab, "acme", "dc1")
 	l.cluster.declare(t, l.pod)
-	l.plants["plant1"].configure(t, l.pod.rendered.expect.PublicAddress, l.key("plant1"), usual)
+	for _, p := range l.pod.rendered.expect.Peers {
+		l.plants[p.Name].configure(t, l.pod.rendered.expect.PublicAddress, l.key(p.Name), usual)
+	}
 	l.pod.start(t)
-	return l
 }
 
 // up tells whether the status says that all of a peer's tunnels are up.
@@ -118,7 +172,9 @@ func (l *ipsecLab) up(peer string) bool {
 
 func (l *ipsecLab) comesUp(t *testing.T) {
 	eventually(t, "every container is ready", time.Minute, l.pod.ready)
-	eventually(t, "plant1 is up in the gateway's status", 30*time.Second, func() bool { return l.up("plant1") })
+	for _, p := range l.pod.rendered.expect.Peers {
+		eventually(t, p.Name+" is up in the gateway's status", 30*time.Second, func() bool { return l.up(p.Name) })
+	}
 	if sas := l.plants["plant1"].sas(t); strings.Count(sas, "INSTALLED") != 2 {
 		t.Errorf("plant1 doesn't have two tunnels\n%s", sas)
 	}

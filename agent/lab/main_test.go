@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -95,4 +96,13 @@ func inside() error {
 // labDir is a memory file system that ends with the tests.
 func labDir() string { return os.Getenv(insideVariable) }
 
-func labPath(parts ...string) string { return filepath.Join(append([]string{labDir()}, parts...)...) }
+// labPath is a place of a test's own there.
+func labPath(t *testing.T, parts ...string) string {
+	return filepath.Join(append([]string{labDir(), scope(t)}, parts...)...)
+}
+
+// scope is the name of the whole test, so that labs can stand side by side.
+func scope(t *testing.T) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(t.Name(), "Test"), "/")
+	return strings.ToLower(name)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -48,13 +49,13 @@ func (p *pod) volumes(t *testing.T) map[string]string {
 	return at
 }
 
-var generations int
+// generations counts the contents of ConfigMaps.
+var generations atomic.Int64
 
 // swap gives a ConfigMap's folder new content as the kubelet does: a new folder, and
 // one rename of the link ..data that all keys lead through.
 func swap(dir string, data map[string]string) error {
-	generations++
-	generation := fmt.Sprintf("..2026_01_01_00_00_00.%09d", generations)
+	generation := fmt.Sprintf("..2026_01_01_00_00_00.%09d", generations.Add(1))
 	if err := os.Mkdir(filepath.Join(dir, generation), 0o755); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type netns string
 
 func newNetns(t *testing.T, name string) netns {
 	t.Helper()
-	n := netns("vp-lab-" + name)
+	n := netns("vp-lab-" + scope(t) + "-" + name)
 	run(t, "ip", "netns", "add", string(n))
 	n.ip(t, "link set lo up")
 	n.sysctl(t, "net.ipv6.conf.all.disable_ipv6", "1")
@@ -30,6 +30,9 @@ func newNetns(t *testing.T, name string) netns {
 	n.sysctl(t, "net.ipv4.conf.default.rp_filter", "0")
 	return n
 }
+
+// label is the name within its lab.
+func (n netns) label() string { return strings.SplitN(string(n), "-", 4)[3] }
 
 func (n netns) ip(t *testing.T, commands ...string) {
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 // pod is a gateway's pod.
 type pod struct {
 	namespace, name string
-	ns              netns
+	ns, cluster     netns
 	dir             string // what the kubelet keeps of it
 	rendered        rendered
 	spec            corev1.PodSpec
@@ -82,8 +82,8 @@ func foreignFields(template corev1.PodTemplateSpec) (foreign []string) {
 func newPod(t *testing.T, l *lab, namespace, name string) *pod {
 	t.Helper()
 	p := &pod{
-		namespace: namespace, name: name, dir: labPath("pods", name), mounted: map[string]string{},
-		rendered: l.estate.read(t, namespace, name), ns: newNetns(t, name),
+		namespace: namespace, name: name, dir: labPath(t, "pods", name), mounted: map[string]string{},
+		rendered: l.estate.read(t, namespace, name), ns: newNetns(t, name), cluster: l.cluster.ns,
 	}
 	template := p.rendered.template.Spec.Template
 	if foreign := foreignFields(template); len(foreign) > 0 {

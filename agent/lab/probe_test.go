@@ -90,7 +90,7 @@ func (c *container) ask(p *corev1.Probe) error {
 
 // get asks the pod over HTTP, as the kubelet and Prometheus do.
 func (p *pod) get(port int, path string, within time.Duration) (string, error) {
-	return fetch("vp-lab-cluster", "", fmt.Sprintf("%s:%d", p.eth0, port), path, within)
+	return fetch(p.cluster, "", fmt.Sprintf("%s:%d", p.eth0, port), path, within)
 }
 
 // fetch makes one HTTP request from a namespace, and returns the answer's body.

@@ -191,11 +191,12 @@ func (c *container) proc(field string) string {
 
 // exec runs a command in the container, as kubectl exec and exec probes do.
 func (c *container) exec(command ...string) (string, error) {
-	args := append([]string{"-t", strconv.Itoa(c.pid()), "-m", "-n", "-p", "-i", "-u", "--"}, c.box.confined(command)...)
+	// A process whose parent dies outside would stay in the container for ever, and keep
+	// it from ending: so the time limit is kept within.
+	limit := []string{"timeout", "--foreground", "--signal=KILL", "5"}
+	args := append([]string{"-t", strconv.Itoa(c.pid()), "-m", "-n", "-p", "-i", "-u", "--"}, c.box.confined(append(limit, command...))...)
 	cmd := exec.Command("nsenter", args...)
 	cmd.Env = c.box.Env
-	timer := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
-	defer timer.Stop()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
