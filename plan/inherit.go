@@ -26,6 +26,23 @@ func (d *draft) successor(p *party) *party {
 	return nil
 }
 
+// unselectedHeir finds the gateway that pins the range of one that goes, and has no part
+// in this run. The virtual IPs would be gone with the old ledger before the new one
+// could have them; nil: there is none, or it has the range already.
+func (d *draft) unselectedHeir(p *party) *party {
+	if p.ledger == nil || !p.ledger.ServiceCIDR.IsValid() {
+		return nil
+	}
+	cidr := p.ledger.ServiceCIDR
+	for _, o := range d.sorted {
+		has := o.ledger != nil && o.ledger.ServiceCIDR == cidr
+		if o != p && o.gateway != nil && o.gateway.ServiceCIDR == cidr && !has && o.line != nil && o.line.Excluded {
+			return o
+		}
+	}
+	return nil
+}
+
 // inheritance is what the peers of a gateway have to change although another one takes
 // its place; nothing where all they know stays.
 //

@@ -142,3 +142,43 @@ func renamed(w *world, from, to string) {
 		w.Desired[id] = r
 	}
 }
+
+func TestALedgerDoesNotGoWithoutItsHeir(t *testing.T) {
+	after := heir(func(s *site) { pinsAddress(s); pinsRange(s) })
+	for name, test := range map[string]struct {
+		before   []site
+		selected []string
+		want     []string
+	}{
+		"an heir that is not selected": {
+			before: []site{dc1()}, selected: []string{"acme/dc1"},
+			want: []string{"acme/dc1: nothing of it is removed: its addresses would be lost to zeta/heir, which takes over its service CIDR (hand over in the same run: --gateway zeta/heir)"},
+		},
+		"an heir that is selected": {before: []site{dc1()}, selected: []string{"acme/dc1", "zeta/heir"}},
+		"an heir that has the range already": {
+			before: []site{dc1(), after.with(func(s *site) { s.address, s.pinned = "", false })}, selected: []string{"acme/dc1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := between(test.before, []site{after})
+			prune(w)
+			w.Estate.Gateways[0].ServiceCIDR = after.ledger().ServiceCIDR
+			w.Options.Gateways = test.selected
+			p := Make(w.Input)
+			var got []string
+			for _, r := range p.Refusals {
+				got = append(got, r.Owner.Path()+": "+r.Message+hinted(r.Hint))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("refusals (-want +got):\n%s", diff)
+			}
+			goes := false
+			for _, c := range p.Changes {
+				goes = goes || c.ID == dc1().id(resource.KindSecurityGroup) && c.Action == Delete
+			}
+			if goes != (test.want == nil) {
+				t.Errorf("the old ledger goes: %v", goes)
+			}
+		})
+	}
+}

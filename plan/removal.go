@@ -32,6 +32,13 @@ func (d *draft) remove(p *party) {
 		return
 	}
 	start, until := d.drain(p)
+	if heir := d.unselectedHeir(p); heir != nil && !start && until.IsZero() {
+		d.refuse(Refusal{
+			Owner: p.owner, Message: "nothing of it is removed: its addresses would be lost to " + heir.owner.Path() + ", which takes over its service CIDR",
+			Hint: "hand over in the same run: --gateway " + heir.owner.Path(),
+		})
+		return
+	}
 	for i := range p.extra {
 		have := &p.extra[i]
 		switch {
