@@ -95,6 +95,15 @@ var lists = []behaviour{
 		own := s.ids(s.admin, "security-groups", "project_id="+s.operator.project)
 		s.same("in all, in own", []bool{true, false}, []bool{slices.Contains(all, theirs), slices.Contains(own, theirs)})
 	}},
+	{"subnets are found by their project, and by any of several networks", func(s *scene) {
+		first, a := s.net(s.operator, "10.96.0.0/24")
+		second, b := s.net(s.operator, "10.97.0.0/24")
+		_, theirs := s.net(s.customer, "10.98.0.0/24")
+		mine := s.ids(s.operator, "subnets", "ip_version=4&project_id="+s.operator.project)
+		s.same("the project's", []bool{true, true, false},
+			[]bool{slices.Contains(mine, a), slices.Contains(mine, b), slices.Contains(mine, theirs)})
+		s.same("two networks'", sorted(a, b), sorted(s.ids(s.operator, "subnets", "network_id="+first+"&network_id="+second)...))
+	}},
 	{"a network names its subnets", func(s *scene) {
 		network, subnet := s.net(s.operator, "10.99.0.0/24")
 		s.same("subnets", []string{subnet}, s.read(s.operator, "networks", network).texts("subnets"))
