@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"time"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
@@ -35,6 +36,9 @@ func (d *draft) limit() {
 				}
 				return o != nil
 			})
+			if p.fate == remove && p.files > 0 && p.leftOut > 0 && !c.HeldUntil.IsZero() { // a hold counts from the end of the files
+				c.Held, c.HeldUntil = "the files go first, which --only "+d.in.Options.Only+" leaves out", time.Time{}
+			}
 		}
 	}
 	side := map[string]string{OnlyCloud: "of the Kubernetes side", OnlyKubernetes: "of the cloud side"}[d.in.Options.Only]

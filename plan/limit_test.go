@@ -54,6 +54,13 @@ func TestOnly(t *testing.T) {
 			},
 			notice: "--only cloud leaves out 5 changes of the Kubernetes side",
 		},
+		"no hold begins while the files stand": {
+			only: OnlyCloud, before: []site{dc1()}, edit: func(w *world) { prune(w); tree(w); w.Options.PodsGone = true },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 held", "- openstack.route/acme/dc1 held", "- openstack.floating-ip/acme/dc1 customer held", "- openstack.port/acme/dc1 held",
+			},
+			notice: "--only cloud leaves out 5 changes of the Kubernetes side",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := between(test.before, test.after)
@@ -71,6 +78,11 @@ func TestOnly(t *testing.T) {
 			}
 			if got := strings.Join(notices, "; "); got != test.notice {
 				t.Errorf("notice %q, want %q", got, test.notice)
+			}
+			for _, c := range p.Changes {
+				if !c.HeldUntil.IsZero() {
+					t.Errorf("%s is held until %s, and no run would begin that hold", c.ID, c.HeldUntil)
+				}
 			}
 			if err := p.check(); err != nil {
 				t.Error(err)
