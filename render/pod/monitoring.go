@@ -28,13 +28,6 @@ type (
 		Name  string  `json:"name"`
 		Rules []alert `json:"rules"`
 	}
-	alert struct {
-		Alert       string            `json:"alert"`
-		Expr        string            `json:"expr"`
-		For         string            `json:"for"`
-		Labels      map[string]string `json:"labels"`
-		Annotations map[string]string `json:"annotations"`
-	}
 )
 
 func (s Spec) podMonitor() Object {
@@ -44,20 +37,24 @@ func (s Spec) podMonitor() Object {
 	}}}
 }
 
-// prometheusRule alerts on what the status agent shows: one series for every peer or
-// child that should be up, 1 when it is.
+// prometheusRule alerts on one gateway. It knows which one should be there.
 func (s Spec) prometheusRule() Object {
-	of := fmt.Sprintf(`namespace=%q, gateway=%q`, s.Gateway.Owner.Namespace, s.name())
-	rules := []alert{
-		newAlert("VPNTunnelDown", "vpnctl_tunnel_up{"+of+"} == 0", "5m", "critical", "tunnel {{ $labels.tunnel }} of peer {{ $labels.peer }} is down"),
-		newAlert("VPNTunnelFlapping", "changes(vpnctl_tunnel_up{"+of+"}[15m]) > 3", "0s", "warning", "tunnel {{ $labels.tunnel }} of peer {{ $labels.peer }} goes up and down"),
-		newAlert("VPNGatewayUnobserved", "absent(vpnctl_tunnel_up{"+of+"})", "10m", "warning", "nothing is known of the tunnels of "+s.Gateway.Owner.Path()),
-	}
-	return Object{monitoringVersion, "PrometheusRule", s.name(), monitoringObject{s.meta(s.name()), prometheusRuleSpec{
-		Groups: []alertGroup{{Name: "vpnctl-" + s.name(), Rules: rules}},
-	}}}
+	of := fmt.Sprintf("{namespace=%q, gateway=%q}", s.Gateway.Owner.Namespace, s.name())
+	return ruleObject(s.meta(s.name()), "vpnctl-"+s.name(), alerts(of, "absent(vpnctl_config_info"+of+")"))
 }
 
-func newAlert(name, expr, after, severity, summary string) alert {
-	return alert{name, expr, after, map[string]string{"severity": severity}, map[string]string{"summary": summary}}
+// PrometheusRule alerts on all gateways at once, for those who keep rules in one place
+// rather than beside each gateway. A gateway that was there within the hour and isn't
+// now was lost, or removed: that kube-state-metrics still sees its Deployment tells
+// which. Without kube-state-metrics that one alert never fires.
+func PrometheusRule(name string) Object {
+	return ruleObject(metav1.ObjectMeta{Name: name}, name, alerts("", ""+
+		"(max by (namespace, gateway) (last_over_time(vpnctl_config_info[1h])) unless max by (namespace, gateway) (vpnctl_config_info))"+
+		` and on (namespace, gateway) label_replace(kube_deployment_spec_replicas > 0, "gateway", "$1", "deployment", "(.*)")`))
+}
+
+func ruleObject(meta metav1.ObjectMeta, group string, alerts []alert) Object {
+	return Object{monitoringVersion, "PrometheusRule", meta.Name, monitoringObject{meta, prometheusRuleSpec{
+		Groups: []alertGroup{{Name: group, Rules: alerts}},
+	}}}
 }
