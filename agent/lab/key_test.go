@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -75,7 +76,7 @@ func (l *ipsecLab) secrecy(t *testing.T) {
 		t.Fatalf("metrics: %v\n%s", err, metrics)
 	}
 	places["metrics"] = metrics
-	places["status of the gateway"] = string(l.cluster.api.Object("vpngateways", "acme", "dc1"))
+	places["status of the gateway"] = string(l.cluster.api.Object("vpngateways", l.pod.namespace, l.pod.name))
 	for _, r := range l.cluster.api.Requests() {
 		places["request for "+r.Resource+"/"+r.Name] += string(r.Body)
 	}
@@ -83,6 +84,9 @@ func (l *ipsecLab) secrecy(t *testing.T) {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() || filepath.Base(path) == "token" {
 				return err
+			}
+			if path == filepath.Join(l.pod.memory, "keys.json") {
+				return onlyForRoot(d)
 			}
 			data, err := os.ReadFile(path)
 			places[path] = string(data)
@@ -106,6 +110,16 @@ func (l *ipsecLab) secrecy(t *testing.T) {
 		}
 	}
 	t.Logf("%d secrets in three notations: in none of %d places", len(secrets), len(places))
+}
+
+// onlyForRoot: the keys on their way from one half of the agent to the other are for
+// nobody else to read.
+func onlyForRoot(d fs.DirEntry) error {
+	stat, err := d.Info()
+	if err == nil && stat.Mode().Perm() != 0o600 {
+		err = fmt.Errorf("%s has the mode %s", d.Name(), stat.Mode())
+	}
+	return err
 }
 
 // sizes: nothing came near the limit of its memory, and nothing but what the Role

@@ -29,7 +29,9 @@ func (p *pod) volumes(t *testing.T) map[string]string {
 			p.mounted[v.ConfigMap.Name] = dir
 			err = swap(dir, p.rendered.configs[v.ConfigMap.Name].Data)
 		case v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory && v.EmptyDir.SizeLimit != nil:
-			p.memory = dir
+			if v.Name == "run" {
+				p.memory = dir
+			}
 			err = unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("mode=777,size=%d", v.EmptyDir.SizeLimit.Value()))
 		case v.Projected != nil:
 			err = p.account.Mount(dir)
