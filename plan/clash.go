@@ -105,28 +105,26 @@ func (d *draft) keepWhole() bool {
 		keep(c.has, c.wants, c.wants.owner.Path()+" needs what belongs to it, "+d.clashes[c][0].String())
 	}
 	for _, has := range d.sorted {
-		if has.fate == remove && !has.refused {
-			if wants, what := d.heir(has); wants != nil {
-				keep(has, wants, wants.owner.Path()+" takes over its "+what)
-			}
+		if has.fate == remove {
+			d.heirs(has, func(wants *party, what string) { keep(has, wants, wants.owner.Path()+" takes over its "+what) })
 		}
 	}
 	return found
 }
 
-// heir finds the gateway that pins what an owner has.
-func (d *draft) heir(has *party) (*party, string) {
+// heirs shows each gateway that pins something that an owner has, and what: its address
+// and its range may go to two.
+func (d *draft) heirs(has *party, each func(wants *party, what string)) {
 	address, cidr := d.holdings(has)
 	for _, p := range d.sorted {
 		switch {
 		case p.gateway == nil || p == has:
 		case address.IsValid() && p.gateway.FloatingIP == address:
-			return p, "floating IP " + address.String()
+			each(p, "floating IP "+address.String())
 		case cidr.IsValid() && p.gateway.ServiceCIDR == cidr:
-			return p, "service CIDR " + cidr.String()
+			each(p, "service CIDR "+cidr.String())
 		}
 	}
-	return nil, ""
 }
 
 func verb(n int) string {

@@ -101,6 +101,24 @@ func TestClash(t *testing.T) {
 				"zeta/heir: no node is left",
 			},
 		},
+		"two heirs, of which the one of the range is refused": {
+			before: []site{dc1()},
+			after: []site{
+				heir(pinsAddress),
+				heir(func(s *site) { s.owner = "VPNGateway/zeta/other"; pinsRange(s) }),
+			},
+			edit: func(w *world) {
+				prune(w)
+				other := &w.Estate.Gateways[1]
+				other.ServiceCIDR = dc1().ledger().ServiceCIDR
+				w.Refusals = []Refusal{{Owner: other.Owner, Message: "no node is left"}}
+			},
+			refusals: []string{
+				"acme/dc1: nothing of it is removed: zeta/other takes over its service CIDR 100.64.3.0/24, and zeta/other is refused (see what is said of zeta/other)",
+				"zeta/heir: floating IP 203.0.113.3 is held by VPNGateway/acme/dc1",
+				"zeta/other: no node is left",
+			},
+		},
 		"an heir of a range that somebody else keeps": {
 			before: []site{dc1(), numbered(2)},
 			after:  []site{numbered(2), heir(func(s *site) { pinsAddress(s); s.cidr = "100.64.2.0/24" })},
