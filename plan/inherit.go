@@ -117,12 +117,20 @@ func (d *draft) callers(v *Verdict, p, heir *party) {
 		}
 	}
 	will := d.in.Desired[heir.id(resource.KindSecurityGroup)]
-	is := allocations(body(&will, sg).Ledger)
+	is, taken := allocations(body(&will, sg).Ledger), map[string]bool{}
+	for name, address := range is {
+		taken[address] = taken[address] || strings.HasPrefix(name, attrTunnelIP)
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.ledger.Addresses)) {
 		was, now := p.ledger.Address(name).String(), is[attrTunnelIP+name]
-		if now != "" && now != was {
-			v.add(Verdict{Impact: ImpactCustomer, Customers: []string{name}, Consequence: name + " gets the tunnel address " + now})
+		words := name + " gets the tunnel address " + now
+		switch {
+		case now == was || now == "" && taken[was]: // perhaps it has another name there
+			continue
+		case now == "":
+			words = was + ", the tunnel address of " + name + ", is nobody's any more"
 		}
+		v.add(Verdict{Impact: ImpactCustomer, Customers: []string{name}, Consequence: words})
 	}
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,6 +91,22 @@ func TestInheritance(t *testing.T) {
 		"a peer less, told after the pods have gone": {
 			heir: func(s *site) { s.peers = map[string]string{"plant1": "198.51.100.99"} }, edit: drained,
 			want: []string{group + "customer: zeta/heir takes over: plant1 has no tunnel with zeta/heir"},
+		},
+		"a tunnel address that nobody has there, told when the pods have gone": {
+			edit: func(w *world) { drained(w); w.Ledgers[0].Addresses = map[string]byte{"plant1": 199} },
+			want: []string{group + "customer: zeta/heir takes over: 100.64.3.199, the tunnel address of plant1, is nobody's any more"},
+		},
+		"a tunnel address that another name has there": {
+			edit: func(w *world) {
+				drained(w)
+				w.Ledgers[0].Addresses = map[string]byte{"plant1": 199}
+				id := heir(pinsRange).id(resource.KindSecurityGroup)
+				r := w.Desired[id]
+				g := *r.SecurityGroup
+				g.Ledger = append(slices.Clone(g.Ledger), resource.Entry{Name: "addresses.1", Value: "max:199"})
+				r.SecurityGroup = &g
+				w.Desired[id] = r
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
