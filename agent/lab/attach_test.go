@@ -28,7 +28,7 @@ type attachment struct {
 
 // attach does what the plugins of a network attachment do: host-device brings the
 // port's interface into the pod as net1, static gives it its address, tuning writes
-// settings of the namespace.
+// settings of the namespace, in which IFNAME is the interface.
 func attach(t *testing.T, config string, pod netns, port func(mac string)) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(config))
@@ -47,7 +47,7 @@ func attach(t *testing.T, config string, pod netns, port func(mac string)) {
 			pod.ip(t, "link set net1 up")
 		case p.Type == "tuning":
 			for name, value := range p.Sysctls {
-				pod.sysctl(t, name, value)
+				pod.sysctl(t, strings.ReplaceAll(name, "IFNAME", "net1"), value)
 			}
 		default:
 			t.Fatalf("the lab doesn't know the CNI plugin %s", p.Type)

@@ -26,11 +26,14 @@ type attachmentSpec struct {
 
 // sysctls of the pod's network, which only a CNI plugin can set: the containers see
 // /proc/sys read-only. Source validation is loose, because the answers of a tunnel
-// leave by another table than the one that a strict check would look in.
+// leave by another table than the one that a strict check would look in. Redirects are
+// sent unless they are off both for all and for the port, for whose name the plugin
+// puts in the interface that it configures.
 var sysctls = map[string]string{
-	"net.ipv4.ip_forward":              "1",
-	"net.ipv4.conf.all.rp_filter":      "2",
-	"net.ipv4.conf.all.send_redirects": "0",
+	"net.ipv4.ip_forward":                 "1",
+	"net.ipv4.conf.all.rp_filter":         "2",
+	"net.ipv4.conf.all.send_redirects":    "0",
+	"net.ipv4.conf.IFNAME.send_redirects": "0",
 }
 
 // attachment moves the port's interface into the pod, found by its MAC address:

@@ -212,6 +212,32 @@ func TestAttachment(t *testing.T) {
 	}
 }
 
+// TestAttachmentSetsWhatTheAgentCannot: the settings of the pod's network, on the port
+// too, whose interface the plugin calls IFNAME.
+func TestAttachmentSetsWhatTheAgentCannot(t *testing.T) {
+	config, err := spec().attachment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Plugins []struct {
+			Type    string
+			Sysctls map[string]string `json:"sysctl"`
+		}
+	}
+	if err := json.Unmarshal([]byte(config), &list); err != nil {
+		t.Fatal(err)
+	}
+	last := list.Plugins[len(list.Plugins)-1] // once the interface is there
+	want := map[string]string{
+		"net.ipv4.ip_forward": "1", "net.ipv4.conf.all.rp_filter": "2",
+		"net.ipv4.conf.all.send_redirects": "0", "net.ipv4.conf.IFNAME.send_redirects": "0",
+	}
+	if diff := cmp.Diff(want, last.Sysctls); diff != "" || last.Type != "tuning" {
+		t.Errorf("%s (-want +got)\n%s", last.Type, diff)
+	}
+}
+
 func TestOptionalObjects(t *testing.T) {
 	s := spec()
 	for _, kind := range []string{"NetworkPolicy/dc1-nic1", "PodMonitor/dc1", "PrometheusRule/dc1"} {
