@@ -142,9 +142,12 @@ func TestTrafficFollowsTheGrants(t *testing.T) {
 		{Name: "files", Target: vpn.Target{Address: addr("10.20.0.9")}},
 		{Name: "erp", Target: vpn.Target{Host: "erp.example.org", Protocol: "tcp", Ports: port}},
 	}
-	in.Gateway.ReverseExposures = []vpn.Exposure{{Name: "scada", Target: vpn.Target{Address: addr("192.168.10.9"), Protocol: "tcp", Ports: []vpn.PortRange{{From: 502, To: 502}}}}}
-	in.Gateway.Peers[0].Grants = &vpn.Grants{Exposures: []string{"dns", "erp", "files"}, ReverseExposures: []string{"scada"}}
-	in.Ledger.VirtualIPs = map[string]byte{"dns": 10, "files": 11, "erp": 12, "scada": 200}
+	in.Gateway.ReverseExposures = []vpn.Exposure{
+		{Name: "plant", Target: vpn.Target{Address: addr("192.168.10.9")}},
+		{Name: "scada", Target: vpn.Target{Address: addr("192.168.10.9"), Protocol: "tcp", Ports: []vpn.PortRange{{From: 502, To: 502}}}},
+	}
+	in.Gateway.Peers[0].Grants = &vpn.Grants{Exposures: []string{"dns", "erp", "files"}, ReverseExposures: []string{"plant", "scada"}}
+	in.Ledger.VirtualIPs = map[string]byte{"dns": 10, "files": 11, "erp": 12, "scada": 200, "plant": 201}
 	ruleset := data(t, in)[pod.KeyRules] + "add element inet vpnctl host_erp { 100.64.7.12 : 10.20.0.9 }\n"
 
 	l := newLab(t, ruleset)
@@ -183,6 +186,7 @@ func TestTrafficFollowsTheGrants(t *testing.T) {
 		})
 	}
 
+	l.strays(ruleset)
 	// Without the tunnel's route the way out is our own side: nothing may take it.
 	sniffed := l.leaks(func() { l.call(l.ours, "10.254.0.5", "100.64.7.200:502") })
 	if strings.TrimSpace(sniffed) != "0" {

@@ -74,8 +74,10 @@ func (f flow) portMatch() string {
 	return fmt.Sprintf("%s dport { %s } ", f.Target.Protocol, strings.Join(ports, ", "))
 }
 
-// forward lets through what is established and what is granted. A packet that
-// bears a peer's address and didn't come by the tunnel is nobody's, whatever flow
+// forward lets through what is established and what is granted. Every flow that was
+// granted has been translated, so one that hasn't been slipped in while there was no
+// ruleset, and ends. An error about a flow (related) counts as of that flow. A packet
+// that bears a peer's address and didn't come by the tunnel is nobody's, whatever flow
 // it claims to belong to.
 func (in Input) forward(t tunnel) []string {
 	rules := []string{"tcp flags syn tcp option maxseg size set rt mtu"}
@@ -86,7 +88,7 @@ func (in Input) forward(t tunnel) []string {
 	const key, keyAny = " ip saddr . ct original ip daddr . meta l4proto . th dport vmap @", " ip saddr . ct original ip daddr vmap @"
 	return append(rules,
 		"ip saddr @remote "+t.notFrom+" drop",
-		"ct state established,related accept",
+		"ct status dnat ct state established,related accept",
 		from+key+"grants",
 		from+keyAny+"grants_any",
 		internal+key+"reverse_grants",

@@ -10,7 +10,7 @@
 //
 //	prerouting   from the tunnel, or from an internal source: virtual IP → target
 //	input        from the tunnel to the pod itself: drop
-//	forward      drop, except established flows and what a peer was granted
+//	forward      drop, except translated flows that go on and what a peer was granted
 //	postrouting  translated flows leave from the port's address (to a target of ours)
 //	             or from the gateway's own .1 (to a target behind a peer)
 //	sealed       to a peer's subnet, but not through the tunnel: drop

@@ -174,6 +174,16 @@ func TestTunnelIsHowPacketsAreTold(t *testing.T) {
 	}
 }
 
+// TestOnlyTranslatedFlowsGoOn: what no grant has translated passes by no rule.
+func TestOnlyTranslatedFlowsGoOn(t *testing.T) {
+	for _, rule := range texts(t, plant())["chain forward"] {
+		lets := strings.HasSuffix(rule, "accept") || strings.Contains(rule, "vmap")
+		if lets && !strings.Contains(rule, "ct status dnat ") {
+			t.Errorf("%q lets through what was never translated", rule)
+		}
+	}
+}
+
 func TestOfRefuses(t *testing.T) {
 	for sentence, change := range map[string]func(*Input){
 		"an exposure without a virtual IP":     func(in *Input) { delete(in.Ledger.VirtualIPs, "web") },
