@@ -16,8 +16,8 @@ func (s Spec) account() Object {
 	}}
 }
 
-// role allows the status agent to read and write this gateway's and its peers'
-// status, and to read exactly the Secrets that they name.
+// role allows the status agent to read and patch this gateway's and its peers'
+// status, nothing else of them, and to read exactly the Secrets that they name.
 func (s Spec) role() Object {
 	rules := s.statusRules()
 	if secrets := s.secrets(); len(secrets) > 0 {
@@ -30,20 +30,17 @@ func (s Spec) role() Object {
 func (s Spec) statusRules() []rbacv1.PolicyRule {
 	own := []string{s.name()}
 	if s.Gateway.Owner.Kind == vpn.KindIPsecGateway {
-		return status("ipsec.bnerd.net", "ipsecgateways", own)
+		return []rbacv1.PolicyRule{status("ipsec.bnerd.net", "ipsecgateways", own)}
 	}
-	rules := status("vpn.bnerd.net", "vpngateways", own)
+	rules := []rbacv1.PolicyRule{status("vpn.bnerd.net", "vpngateways", own)}
 	if peers := s.peers(); len(peers) > 0 {
-		rules = append(rules, status("vpn.bnerd.net", "vpnpeers", peers)...)
+		rules = append(rules, status("vpn.bnerd.net", "vpnpeers", peers))
 	}
 	return rules
 }
 
-func status(group, plural string, names []string) []rbacv1.PolicyRule {
-	return []rbacv1.PolicyRule{
-		rule(group, plural, names, "get"),
-		rule(group, plural+"/status", names, "get", "patch", "update"),
-	}
+func status(group, plural string, names []string) rbacv1.PolicyRule {
+	return rule(group, plural+"/status", names, "get", "patch")
 }
 
 func rule(group, plural string, names []string, verbs ...string) rbacv1.PolicyRule {
