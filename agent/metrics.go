@@ -39,6 +39,7 @@ var (
 	peerRekey       = desc("peer_rekey_seconds", "Seconds until the first of the peer's SAs is rekeyed, IKE SAs included.", ofPeer)
 	peerEstablished = desc("peer_established_seconds", "Seconds since the peer came up; absent while it is not.", ofPeer)
 	peerGrants      = desc("peer_grants", "Exposures that the peer may use (direction exposure), or that lead to it (direction reverse).", ofGrants)
+	peerRoaming     = desc("peer_roaming", "Always 1; only for peers that are offline at times without a fault, such as laptops.", ofPeer)
 	peerSecret      = desc("peer_secret_missing", "1 if the peer's Secret, or its key in it, is missing or empty.", ofPeer)
 
 	rulesetInForce = desc("ruleset_in_force", "1 if a ruleset is in force.", ofGateway)
@@ -72,7 +73,7 @@ var parts = []string{
 // Describe lists every metric.
 func (m Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		tunnelUp, tunnelKnown, tunnelRekey, peerReceived, peerSent, peerHandshake, peerRekey, peerEstablished, peerGrants, peerSecret,
+		tunnelUp, tunnelKnown, tunnelRekey, peerReceived, peerSent, peerHandshake, peerRekey, peerEstablished, peerGrants, peerRoaming, peerSecret,
 		rulesetInForce, rulesetInfo, rulesetSince, configInForce, configInfo, configSince, reloadErrors, problems, flowsCut,
 		dataplaneAge, initiates, reconnects, charonUp, secretErrors, buildInfo,
 		ikeCount, ikeStatus, ikeEstablished, ikeRekey, ikeChildren,
@@ -180,6 +181,9 @@ func (c *collection) peer(s *snapshot, p peerView) {
 	c.gauge(peerSecret, number(!p.secret), labels...)
 	c.gauge(peerGrants, float64(p.grants[0]), append(labels, "exposure")...)
 	c.gauge(peerGrants, float64(p.grants[1]), append(labels, "reverse")...)
+	if p.roaming {
+		c.gauge(peerRoaming, 1, labels...)
+	}
 	if !p.LastHandshake.IsZero() {
 		c.gauge(peerHandshake, c.now.Sub(p.LastHandshake).Seconds(), labels...)
 	}

@@ -15,6 +15,7 @@ type peerView struct {
 	tunnels []tunnelView
 	rekey   time.Time // of any of its SAs, the first one due; zero: not known
 	grants  [2]int    // exposures and reverse exposures
+	roaming bool      // down is no fault
 	secret  bool      // its Secret is there, as far as is known
 }
 
@@ -71,9 +72,10 @@ func (l *StatusLoop) observeOne(p vpn.ExpectedPeer, sas []vici.SA, ruleset bool)
 func (l *StatusLoop) view(p vpn.ExpectedPeer) peerView {
 	secret := l.vault.get(p.PresharedKey)
 	return peerView{
-		Peer:   report.Peer{Name: p.Name},
-		grants: [2]int{len(p.Access.Exposures), len(p.Access.ReverseExposures)},
-		secret: !secret.known || secret.found && len(secret.data) > 0,
+		Peer:    report.Peer{Name: p.Name},
+		grants:  [2]int{len(p.Access.Exposures), len(p.Access.ReverseExposures)},
+		roaming: p.Roaming,
+		secret:  !secret.known || secret.found && len(secret.data) > 0,
 	}
 }
 

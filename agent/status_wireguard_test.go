@@ -12,8 +12,8 @@ import (
 	"github.com/vpnctl/vpnctl/render/pod"
 )
 
-// wireguardRig is a rig for a WireGuard gateway with two peers, one with a pre-shared
-// key.
+// wireguardRig is a rig for a WireGuard gateway with two peers: one with a pre-shared
+// key, and one that comes and goes.
 func wireguardRig(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
@@ -21,7 +21,7 @@ func wireguardRig(t *testing.T) *rig {
 	r.expect.Protocol, r.expect.PrivateKey = vpn.WireGuard, vpn.SecretRef{Name: "gateway", Key: "psk"}
 	r.expect.Peers = []vpn.ExpectedPeer{
 		{Name: "ina", PublicKey: "ina's", PresharedKey: vpn.SecretRef{Name: "ina", Key: "psk"}},
-		{Name: "road", PublicKey: "road's"},
+		{Name: "road", PublicKey: "road's", Roaming: true},
 	}
 	r.secret("gateway", []byte("s3cret private\n"))
 	r.secret("ina", []byte("s3cret shared\n"))
@@ -98,6 +98,24 @@ func TestSessions(t *testing.T) {
 	if p := r.reportedOf("ina"); p.BytesIn != 18 || p.BytesOut != 20 {
 		t.Errorf("%d in, %d out: counters that began anew are lost, or counted twice", p.BytesIn, p.BytesOut)
 	}
+}
+
+// TestAlertsCanTellWhoMayBeAway: a peer that comes and goes is told apart from one that
+// is down, whatever is known of the two.
+func TestAlertsCanTellWhoMayBeAway(t *testing.T) {
+	r := wireguardRig(t)
+	roaming := `vpnctl_peer_roaming{gateway="dc1",namespace="acme",peer="road"} 1`
+	down := func(peer string) string {
+		return `vpnctl_tunnel_up{gateway="dc1",namespace="acme",peer="` + peer + `",tunnel="` + peer + `"} 0`
+	}
+	r.tick()
+	r.device()
+	r.tick()
+	r.shows("vpnctl_peer_roaming{", roaming)
+	r.shows("vpnctl_tunnel_up{", down("ina"), down("road"))
+	r.ticks(30) // nothing is known any more
+	r.shows("vpnctl_peer_roaming{", roaming)
+	r.shows("vpnctl_tunnel_up{")
 }
 
 func TestAnOldStateSaysNothing(t *testing.T) {

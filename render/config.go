@@ -73,7 +73,7 @@ func (r *rendering) expectedPeer(p vpn.Peer) vpn.ExpectedPeer {
 		Unauthorized: len(access.Exposures)+len(access.ReverseExposures) == 0,
 	}
 	if r.in.Gateway.Protocol == vpn.WireGuard {
-		e.PublicKey, e.Endpoint, e.PresharedKey = p.PublicKey, p.Endpoint, p.PresharedKey
+		e.PublicKey, e.Endpoint, e.PresharedKey, e.Roaming = p.PublicKey, p.Endpoint, p.PresharedKey, p.Roaming()
 		return e
 	}
 	e.ID, e.PresharedKey = p.ID, p.PSK

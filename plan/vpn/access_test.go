@@ -9,6 +9,21 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
+func TestRoaming(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		peer vpn.Peer
+		want bool
+	}{
+		"a road warrior, which nobody can dial":  {vpn.Peer{RoadWarrior: true}, true},
+		"one with an endpoint stays where it is": {vpn.Peer{RoadWarrior: true, Endpoint: "192.0.2.1:51820"}, false},
+		"a site that has to dial in is to stay":  {vpn.Peer{Subnets: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}, false},
+	} {
+		if got := c.peer.Roaming(); got != c.want {
+			t.Errorf("%s: %v", sentence, got)
+		}
+	}
+}
+
 // Who reaches what, by the blocks that were written.
 func TestAccess(t *testing.T) {
 	site := func(name, subnet string, grants *vpn.Grants) vpn.Peer {

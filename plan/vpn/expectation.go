@@ -53,6 +53,7 @@ type ExpectedPeer struct {
 
 	PublicKey    string    `json:"publicKey,omitempty"`    // WireGuard
 	Endpoint     string    `json:"endpoint,omitempty"`     // WireGuard: a host name is resolved by the agent
+	Roaming      bool      `json:"roaming,omitempty"`      // WireGuard: it is offline at times, and that is no fault
 	PresharedKey SecretRef `json:"presharedKey,omitzero"`  // either protocol; WireGuard: may be absent
 	Access       Access    `json:"access"`                 // what the ruleset grants
 	Unauthorized bool      `json:"unauthorized,omitempty"` // nothing is granted

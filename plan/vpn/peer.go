@@ -93,6 +93,11 @@ func (p Peer) Serves(x Exposure) bool {
 	return false
 }
 
+// Roaming tells whether the peer comes and goes as its user likes: a road warrior
+// without an endpoint, which nobody can dial. A site that has to dial in is meant to
+// stay.
+func (p Peer) Roaming() bool { return p.RoadWarrior && p.Endpoint == "" }
+
 // Sources are the addresses that the peer's traffic comes from inside the
 // tunnel: its subnets, or the road warrior's own address as a /32.
 func (p Peer) Sources(roadWarrior netip.Addr) []netip.Prefix {
