@@ -62,6 +62,7 @@ func (r *rendering) objects() ([]resource.Object, error) {
 	if objects, err = r.patched(objects); err != nil {
 		return nil, err
 	}
+	r.checkSizes(objects)
 	manifests, err := r.manifests(spec.Labels)
 	return append(objects, manifests...), err
 }
