@@ -18,6 +18,7 @@ var cases = []struct {
 	{"all is well", well(), 60, nil},
 	{"a tunnel is down, for less than its time", well("vpnctl_tunnel_up 1x10 0x50"), 15, nil},
 	{"a tunnel is down", well("vpnctl_tunnel_up 1x10 0x50"), 16, []string{"VPNTunnelDown" + tunnel}},
+	{"a tunnel is down for long, and sent to: that is no WireGuard", well("vpnctl_tunnel_up 1x10 0x50"), 50, []string{"VPNTunnelDown" + tunnel}},
 	{"a tunnel came back", well("vpnctl_tunnel_up 1x10 0x20 1x30"), 40, nil},
 	{"a tunnel was down twice, each time for less than its time", well("vpnctl_tunnel_up 1x10 0x3 1x1 0x3 1x40"), 18, nil},
 	{"a tunnel is down across a move of the pod", well("vpnctl_tunnel_up 0x3 stale", "vpnctl_tunnel_up@b _x3 0x50"), 6, []string{"VPNTunnelDown" + tunnel}},
