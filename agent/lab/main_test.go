@@ -4,6 +4,7 @@ package lab
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,6 +34,13 @@ func TestMain(m *testing.M) {
 		os.Exit(outside())
 	}
 	if err := inside(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// The labs stand side by side, however few processors there are: they wait more than
+	// they work.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
