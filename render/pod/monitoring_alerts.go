@@ -54,9 +54,10 @@ func tunnelAlerts() []alert {
 			theTunnel+" goes up and down",
 			"Compare lifetimes and DPD of both sides, and look for packet loss between them. Rekeying alone doesn't show here."),
 		newAlert("VPNHandshakeStale", "(max "+byTunnel+"(vpnctl_tunnel_up{of}) == 0 unless on (namespace, gateway) max "+byGateway+"(vpnctl_charon_up{of}))"+
-			" and on (namespace, gateway, peer) max "+byPeer+"(increase(vpnctl_peer_sent_bytes_total{of}[5m])) > 0", "10m", "warning",
+			" and on (namespace, gateway, peer) max "+byPeer+"(increase(vpnctl_peer_sent_bytes_total{of}[5m])) > 0"+
+			" unless on (namespace, gateway, peer) max "+byPeer+"(vpnctl_peer_roaming{of})", "10m", "warning",
 			thePeer+" is sent to, and doesn't shake hands",
-			"Keys or endpoint of the two sides don't match, or UDP doesn't get through. A peer that nobody sends to doesn't show here."),
+			"Keys or endpoint of the two sides don't match, or UDP doesn't get through. A peer that nobody sends to doesn't show here, nor one that may be offline, such as a laptop."),
 		newAlert("VPNSecretMissing", "max "+byPeer+"(vpnctl_peer_secret_missing{of}) == 1", "5m", "warning",
 			thePeer+" has no key",
 			"Create the Secret that the peer names, with the key that it names, in the gateway's namespace. It is noticed within a minute."),

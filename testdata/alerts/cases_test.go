@@ -30,6 +30,7 @@ var cases = []struct {
 	{"two interruptions are no flapping", well("vpnctl_tunnel_up 1x2 0 1 1x50"), 10, nil},
 
 	{"a road warrior is away", well("vpnctl_charon_up none", "vpnctl_tunnel_up 0x60", "vpnctl_peer_sent_bytes_total 900x60"), 60, nil},
+	{"a road warrior is away, and still sent to", well("vpnctl_charon_up none", "vpnctl_tunnel_up 0x60", "vpnctl_peer_roaming 1x60"), 60, nil},
 	{"a session comes and goes with the traffic", well("vpnctl_charon_up none", "vpnctl_tunnel_up 1 0 1 0 1 0 1 0 1 0 1x50"), 10, nil},
 	{"a WireGuard peer is sent to and doesn't answer", well("vpnctl_charon_up none", "vpnctl_tunnel_up 0x60", "vpnctl_peer_sent_bytes_total 0+148x60"), 20, []string{"VPNHandshakeStale" + tunnel}},
 
