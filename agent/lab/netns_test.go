@@ -41,11 +41,6 @@ func (n netns) ip(t *testing.T, commands ...string) {
 	}
 }
 
-func (n netns) run(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	return run(t, "ip", append([]string{"netns", "exec", string(n), name}, args...)...)
-}
-
 // sysctl writes a setting of the namespace.
 func (n netns) sysctl(t *testing.T, name, value string) {
 	t.Helper()
