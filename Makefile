@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 BIN     := bin/vpnctl
 
-.PHONY: build demo test check format vet analyse generated race tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane bench generate
+.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane bench generate
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/vpnctl
@@ -20,7 +20,7 @@ test: ## everything that needs only Go
 generate: ## deep copies and CRDs from the wire types
 	$(GO) generate ./...
 
-check: format vet analyse generated race tidy clean-tree ## what every commit must pass
+check: format vet analyse generated race alerts tidy clean-tree ## what every commit must pass
 	@echo "check passed"
 
 format:
@@ -39,8 +39,12 @@ generated: generate
 race:
 	$(GO) test -race -timeout 40m ./...
 
+alerts: ## the alerts, by Prometheus' own engine: a module of its own, because that is large
+	cd testdata/alerts && $(GO) vet ./... && $(GO) test -count=1 ./...
+
 tidy:
 	$(GO) mod tidy -diff
+	cd testdata/alerts && $(GO) mod tidy -diff
 
 clean-tree:
 	@out=$$(git status --porcelain); if [ -n "$$out" ]; then echo "the tree is not clean:"; echo "$$out"; exit 1; fi
