@@ -137,6 +137,41 @@ func TestNewPeerIsSpokenToAtOnce(t *testing.T) {
 	}
 }
 
+func TestPeerIsSpokenToOnceItCanBe(t *testing.T) {
+	for name, late := range map[string]func(gateway *end, c *Config){
+		"its address comes later": func(_ *end, c *Config) { c.Peers[0].Endpoint = netip.AddrPort{} },
+		"our key comes later":     func(_ *end, c *Config) { c.PrivateKey = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			gateway := newEnd(t)
+			one := site(t, gateway, nil)
+			one.apply(t, one.config()) // and from now on it waits to be spoken to
+			waiting := gateway.as("gateway", here+"/32")
+			waiting.Endpoint = netip.AddrPort{}
+			one.apply(t, one.config(waiting))
+			peer := one.as("one", "10.1.0.0/24")
+			early := gateway.config(peer)
+			late(gateway, &early)
+			_, _ = gateway.Apply(early) // without a key that is an error
+			if !one.state(t, "gateway").Handshake.IsZero() {
+				t.Fatal("there is a session already")
+			}
+			gateway.apply(t, gateway.config(peer))
+			for deadline := time.Now().Add(10 * time.Second); one.state(t, "gateway").Handshake.IsZero(); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the peer has heard nothing")
+				}
+			}
+			if p := gateway.state(t, "one"); p.Keepalive != 0 {
+				t.Errorf("it is spoken to every %v", p.Keepalive)
+			}
+			if change := gateway.apply(t, gateway.config(peer)); !change.Empty() {
+				t.Errorf("the same again: %+v", change)
+			}
+		})
+	}
+}
+
 func TestNeverUpWithoutThePresharedKey(t *testing.T) {
 	gateway := newEnd(t)
 	shared, _ := newKey(t)

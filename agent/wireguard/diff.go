@@ -94,10 +94,7 @@ func (d *difference) removals(w wanted, have *wgtypes.Device, known memory) map[
 	return owners
 }
 
-// add puts in a peer that isn't there, and speaks to it. Its own side may still have a
-// session that ended here, with the pod or with this process: it would take a quarter
-// of a minute to notice. A device sends a packet at once when keepalives are turned on,
-// so they are, and off again if none are wanted.
+// add puts in a peer that isn't there, and speaks to it.
 func (d *difference) add(key wgtypes.Key, p wantedPeer) {
 	at := p.endpoint
 	if !at.IsValid() {
@@ -109,21 +106,28 @@ func (d *difference) add(key wgtypes.Key, p wantedPeer) {
 	if p.preshared != (wgtypes.Key{}) {
 		c.PresharedKey = &p.preshared
 	}
-	switch {
-	case p.keepalive != 0:
+	if p.keepalive != 0 {
 		c.PersistentKeepaliveInterval = &p.keepalive
-	case at.IsValid():
-		on := 25 * time.Second // is never waited for
-		c.PersistentKeepaliveInterval = &on
-		d.quiet.Peers = append(d.quiet.Peers, wgtypes.PeerConfig{
-			PublicKey: key, UpdateOnly: true, PersistentKeepaliveInterval: &p.keepalive,
-		})
+	} else if at.IsValid() {
+		d.speak(&c)
 	}
 	if p.endpoint.IsValid() {
 		d.memory.endpoints[key] = p.endpoint
 	}
 	d.config.Peers = append(d.config.Peers, c)
 	d.change.Added = append(d.change.Added, p.name)
+}
+
+// speak begins a session with a peer that has none and wants no keepalives, rather than
+// wait for traffic. Its own side may still have a session that ended here, with the pod
+// or with this process: it would take a quarter of a minute to notice. A device sends a
+// packet at once when keepalives are turned on, so they are, and off again.
+func (d *difference) speak(c *wgtypes.PeerConfig) {
+	on, off := 25*time.Second, time.Duration(0) // neither is waited for
+	c.PersistentKeepaliveInterval = &on
+	d.quiet.Peers = append(d.quiet.Peers, wgtypes.PeerConfig{
+		PublicKey: c.PublicKey, UpdateOnly: true, PersistentKeepaliveInterval: &off,
+	})
 }
 
 func (d *difference) update(key wgtypes.Key, p wantedPeer, have wgtypes.Peer, owners map[netip.Prefix]wgtypes.Key, known memory, now time.Time) {
@@ -135,8 +139,15 @@ func (d *difference) update(key wgtypes.Key, p wantedPeer, have wgtypes.Peer, ow
 	if p.keepalive != have.PersistentKeepaliveInterval {
 		c.PersistentKeepaliveInterval, differs = &p.keepalive, true
 	}
-	if d.endpoint(key, p, have, known, now) {
+	moved := d.endpoint(key, p, have, known, now)
+	if moved {
 		c.Endpoint, differs = udpAddr(p.endpoint), true
+	}
+	// Its address, or our own key, was still missing when the peer was added.
+	rekeyed := d.config.PrivateKey != nil && (moved || have.Endpoint != nil)
+	if p.keepalive == 0 && (rekeyed || moved && now.Sub(have.LastHandshakeTime) >= session) {
+		d.speak(&c)
+		differs = true
 	}
 	if c.ReplaceAllowedIPs, c.AllowedIPs = networks(key, p, have, owners); c.ReplaceAllowedIPs || len(c.AllowedIPs) > 0 {
 		differs = true
