@@ -14,7 +14,8 @@ import (
 )
 
 // vault keeps the values of the Secrets that the gateway names up to date. It asks for
-// one at a time, for each of them every so often, and for a new one at once. What it
+// one at a time, for each of them every so often, for a new one at once, and for one
+// that isn't there sooner at first. What it
 // could not ask for keeps the value that it had: an API server that is away harms
 // nobody.
 type vault struct {
@@ -37,7 +38,8 @@ type vault struct {
 type entry struct {
 	value    value
 	due      time.Time
-	failures int
+	failures int // in a row
+	misses   int // in a row: it wasn't there
 }
 
 // value is what is known of one key of one Secret.
@@ -192,6 +194,11 @@ func (v *vault) ask(ctx context.Context, ref vpn.SecretRef) {
 	}
 	v.failed, v.resume, e.failures = 0, time.Time{}, 0
 	e.due = now.Add(v.every - rand.N(v.every/5+1))
+	if e.misses++; found {
+		e.misses = 0
+	} else if soon := now.Add(v.backoff(e.misses)); soon.Before(e.due) { // it is about to be made, as likely as not
+		e.due = soon
+	}
 	e.value.take(data, found, v.changed)
 }
 

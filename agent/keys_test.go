@@ -105,6 +105,25 @@ func TestSecretsAreFollowed(t *testing.T) {
 	}
 }
 
+// TestAMissingSecretIsLookedForSoon: it is often made right after what names it. One
+// that never comes costs no more than one that is there.
+func TestAMissingSecretIsLookedForSoon(t *testing.T) {
+	s := &secrets{data: map[string]string{}}
+	v, now, _ := testVault(s)
+	v.want(refs("ina"))
+	looks(v, s, now, 3)
+	s.data["ina"] = "x"
+	looks(v, s, now, 5)
+	if !v.get(refs("ina")[0]).found {
+		t.Error("it isn't found within five seconds")
+	}
+	delete(s.data, "ina")
+	looks(v, s, now, 120)
+	if n := len(looks(v, s, now, 300)); n < 9 || n > 21 {
+		t.Errorf("one that stays away was asked for %d times in five minutes", n)
+	}
+}
+
 // TestAnAPIThatIsAwayIsLeftAlone: of many Secrets not each one is tried, the failures of
 // one alone don't hold up the rest, and when the API is back all are read soon.
 func TestAnAPIThatIsAwayIsLeftAlone(t *testing.T) {
