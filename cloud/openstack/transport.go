@@ -3,6 +3,8 @@ package openstack
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"errors"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -118,7 +120,8 @@ func again(req *http.Request, resp *http.Response, err error) bool {
 		return false
 	}
 	if err != nil {
-		return true
+		var untrusted *tls.CertificateVerificationError
+		return !errors.As(err, &untrusted) // that takes somebody's hand, not time
 	}
 	switch resp.StatusCode {
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,24 @@ func TestWhichCallsAreRepeated(t *testing.T) {
 				t.Errorf("counted %d calls, want %d", rt.calls.Load(), c.sent)
 			}
 		})
+	}
+}
+
+func TestAnUntrustedCertificateIsNotTriedAgain(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	defer server.Close()
+	rt := &transport{next: http.DefaultTransport, clock: hasty(), log: slog.New(slog.DiscardHandler)}
+	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := rt.RoundTrip(req)
+	if err == nil {
+		resp.Body.Close()
+	}
+	if n := rt.calls.Load(); err == nil || n != 1 {
+		t.Errorf("%d calls, the last one: %v", n, err)
 	}
 }
 
