@@ -61,4 +61,4 @@ e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Plac
 	cloud/openstack/testdata/e2e-openstack
 
 bench: ## the limits, measured
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/... ./cmd/vpnctl
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/... ./agent/... ./cmd/vpnctl
