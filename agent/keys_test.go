@@ -165,7 +165,7 @@ func TestAnAPIThatIsAwayIsLeftAlone(t *testing.T) {
 
 // TestLooksAreSpread: each Secret is looked at about twice a minute, and new ones first.
 func TestLooksAreSpread(t *testing.T) {
-	s := &secrets{data: map[string]string{"a": "1", "b": "2"}}
+	s := &secrets{data: map[string]string{"a": "1", "b": "2", "c": "3"}}
 	v, now, _ := testVault(s)
 	v.want(refs("a", "b"))
 	if diff := cmp.Diff([]string{"0: a b"}, looks(v, s, now, 10)); diff != "" {
