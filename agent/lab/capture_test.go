@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,6 +67,20 @@ func capturing(t *testing.T, n netns, nic string) *capture {
 	})
 	t.Cleanup(func() { c.end() })
 	return c
+}
+
+// silence waits until connections that have ended are over on the wire as well.
+func silence(t *testing.T, n netns, nic string) {
+	t.Helper()
+	for range 30 {
+		c := capturing(t, n, nic)
+		time.Sleep(300 * time.Millisecond)
+		c.end()
+		if len(c.seen(func(p packet) bool { return p.Protocol == unix.IPPROTO_TCP })) == 0 {
+			return
+		}
+	}
+	t.Fatalf("%s of %s is never silent", nic, n)
 }
 
 func htons(v uint16) uint16 { return v<<8 | v>>8 }

@@ -39,6 +39,7 @@ func (l *ipsecLab) sources(t *testing.T) {
 	plant := l.plants["plant1"]
 	port := netip.MustParseAddr(l.pod.rendered.expect.Port.Address)
 	addr := netip.MustParseAddr
+	silence(t, l.fabric.services, "eth0")
 	services, client, wire := capturing(t, l.fabric.services, "eth0"), capturing(t, plant.host, "eth0"), capturing(t, l.fabric.ns, "port-dc1")
 	l.reach(t, "web", "192.168.10.40")
 	if _, err := fetch(l.fabric.host, "", "100.64.0.200:8443", "/", answerWithin); err != nil {
