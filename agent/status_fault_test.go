@@ -94,8 +94,7 @@ func strike(t *testing.T, disaster, at int) int {
 		wrong := "nothing was done"
 		for n := 0; wrong != "" || n < 2; n++ {
 			ctx, kill := context.WithCancel(t.Context())
-			hit := false
-			p.arm(at-calls, d.after, func() { hit = true; d.strike(r, p, kill) })
+			p.arm(at-calls, d.after, func() { d.strike(r, p, kill) })
 			if struck {
 				p.arm(0, false, nil)
 			}
@@ -104,6 +103,7 @@ func strike(t *testing.T, disaster, at int) int {
 				r.loop.Socket, r.loop.Call = p.socket(), 200*time.Millisecond
 			}
 			r.loop.tick(ctx)
+			hit := p.disarm()
 			kill()
 			calls += p.count()
 			r.asks()

@@ -19,10 +19,13 @@ type tap struct {
 
 	mu    sync.Mutex
 	calls int
-	at    int    // the call at which it happens, from 1 on; 0: never
-	after bool   // charon gets the call first
-	event func() // what happens
+	at    int  // the call at which it happens, from 1 on; 0: never
+	after bool // charon gets the call first
 	lines map[net.Conn]bool
+
+	striking sync.Mutex
+	event    func() // what happens; nil once it has, or isn't to any more
+	struck   bool
 }
 
 func newTap(t *testing.T, charon string) *tap {
@@ -47,9 +50,31 @@ func (p *tap) close() {
 
 // arm counts calls anew, and lets something happen at one of them.
 func (p *tap) arm(at int, after bool, event func()) {
+	p.striking.Lock()
+	defer p.striking.Unlock()
+	p.event, p.struck = event, false
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.calls, p.at, p.after, p.event = 0, at, after, event
+	p.calls, p.at, p.after = 0, at, after
+}
+
+// disarm returns whether it has happened; from here on it doesn't any more, also where
+// the loop has given a call up that is still on its way through.
+func (p *tap) disarm() bool {
+	p.striking.Lock()
+	defer p.striking.Unlock()
+	p.event = nil
+	return p.struck
+}
+
+func (p *tap) strike() {
+	p.striking.Lock()
+	defer p.striking.Unlock()
+	if p.event != nil {
+		p.struck = true
+		p.event()
+		p.event = nil
+	}
 }
 
 func (p *tap) count() int {
@@ -102,10 +127,10 @@ func (p *tap) carry(loop, charon net.Conn) {
 		}
 		p.mu.Lock()
 		p.calls++
-		now, after, event := p.calls == p.at, p.after, p.event
+		now, after := p.calls == p.at, p.after
 		p.mu.Unlock()
 		if now && !after {
-			event()
+			p.strike()
 		}
 		if _, err := charon.Write(call); err != nil {
 			return
@@ -116,7 +141,7 @@ func (p *tap) carry(loop, charon net.Conn) {
 				return
 			}
 			if now && after && answer[4] != 7 {
-				event()
+				p.strike()
 			}
 			if _, err := loop.Write(answer); err != nil {
 				return
