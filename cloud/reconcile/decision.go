@@ -12,6 +12,7 @@ import (
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render"
+	"github.com/vpnctl/vpnctl/render/live"
 	"github.com/vpnctl/vpnctl/state"
 )
 
@@ -39,6 +40,7 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 	d.checkSubnets()
 	d.checkTargets()
 	d.render()
+	d.align()
 	return d
 }
 
@@ -53,6 +55,7 @@ func (d *decision) result() *Result {
 		Notices:    slices.Concat(d.seen.Notices, d.notices),
 		Judge:      render.Judge,
 		Succession: render.Succession,
+		Renamed:    render.Renamed,
 		Targets:    render.Targets,
 		Before:     render.Before(d.seen.Graph),
 		Index:      d.index,
@@ -283,6 +286,13 @@ func (d *decision) render() {
 
 func gatewayID(k resource.Kind, o vpn.Owner) resource.ID {
 	return resource.ID{Kind: k, Namespace: o.Namespace, Name: o.Name}
+}
+
+// align makes what a cluster holds comparable with what it should hold.
+func (d *decision) align() {
+	seen := *d.seen
+	seen.Graph = live.Align(d.desired, d.seen.Graph)
+	d.seen = &seen
 }
 
 // index renders the files of the tree that list its gateways.

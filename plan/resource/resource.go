@@ -117,6 +117,9 @@ type Object struct {
 	Path       string   `json:"path"`              // slash-separated, below the output directory
 	Content    string   `json:"content"`           // YAML as it is written; Unknown where a value is not there yet
 	Unknown    []string `json:"unknown,omitempty"` // desired: which facts are missing from Content
+
+	Live      *Live    `json:"-"`                   // observed in a cluster
+	ChangedBy []string `json:"changedBy,omitempty"` // observed in a cluster: field managers whose values differ from the desired ones, sorted
 }
 
 // SortRules brings rules into their canonical order.
