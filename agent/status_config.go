@@ -44,10 +44,10 @@ func (l *StatusLoop) moved() bool {
 // that can't be read at all is tried again with each tick.
 func (l *StatusLoop) configure() {
 	generation, err := l.Config.Generation()
+	l.noticed = generation
 	if err == nil && generation == l.tried {
 		return
 	}
-	l.noticed = generation
 	var files volume.Files
 	if err == nil {
 		files, err = l.Config.Read()

@@ -158,3 +158,19 @@ func TestWithTheAPI(t *testing.T) {
 	stop()
 	r.silent()
 }
+
+// TestASwapWhileItIsRead: a generation that comes between two looks at the folder is
+// read with the one before; the loop then is at rest, and doesn't tick at every poll.
+func TestASwapWhileItIsRead(t *testing.T) {
+	r := newRig(t)
+	r.peer("ina")
+	r.settled()
+	r.loop.noticed = "..of-before" // as the look has found it, before the swap
+	if !r.loop.moved() {
+		t.Fatal("another generation goes unnoticed")
+	}
+	r.tick()
+	if r.loop.moved() {
+		t.Error("what was read already counts as another generation, for ever")
+	}
+}
