@@ -44,7 +44,7 @@ func (l *DataplaneLoop) lookForNIC() {
 	if err == nil && !found {
 		t.problems = []string{"no interface has the port's MAC address " + mac}
 	}
-	if name != l.nic {
+	if err == nil && name != l.nic { // an error says nothing about the one of before
 		if found {
 			l.Log.Info("interface found", "name", name, "mac", mac)
 		}

@@ -27,8 +27,8 @@ func (t *task) reset() { *t = task{part: t.part} }
 func (t *task) again() { t.due = time.Time{} }
 
 // attempt does what is due: at once with another input, after a while otherwise. A
-// failure is tried again at growing intervals, whatever else happens meanwhile. It
-// tells whether do was called.
+// failure is tried again at growing intervals, which begin when it has shown: one that
+// takes long is followed by a rest all the same. It tells whether do was called.
 func (l *DataplaneLoop) attempt(t *task, input any, do func() []string) bool {
 	now := l.Now()
 	if t.tried && t.input == input && now.Before(t.due) {
@@ -41,6 +41,8 @@ func (l *DataplaneLoop) attempt(t *task, input any, do func() []string) bool {
 	t.tried, t.input = true, input
 	before := t.problems
 	t.problems = do()
+	l.alive() // several that take long, one after another, are no standstill
+	now = l.Now()
 	l.dirty = l.dirty || news || !slices.Equal(before, t.problems)
 	if len(t.problems) == 0 {
 		t.failures, t.due = 0, now.Add(l.Upkeep)
