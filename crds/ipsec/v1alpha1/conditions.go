@@ -1,5 +1,11 @@
 package v1alpha1
 
+// Finalizers keep an IPsecGateway and a ClusterLink until their cloud side is gone.
+const (
+	Finalizer     = "ipsec.bnerd.net/cleanup"
+	LinkFinalizer = "ipsec.bnerd.net/clusterlink-cleanup"
+)
+
 // Condition types of a ClusterLink that gateways don't have. The last three
 // appear only on a link into a customer's project.
 const (

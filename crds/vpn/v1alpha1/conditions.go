@@ -1,5 +1,8 @@
 package v1alpha1
 
+// Finalizer keeps a VPNGateway until its cloud side is gone.
+const Finalizer = "vpn.bnerd.net/cleanup"
+
 // Condition types of a gateway of either group, in the order in which they
 // come true. A later one says nothing while an earlier one is False.
 const (

@@ -1,0 +1,44 @@
+package kube
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Access says which cluster to use, as kubectl's flags do. The zero value is the
+// current context of $KUBECONFIG or ~/.kube/config, and inside a pod its own cluster.
+type Access struct {
+	Kubeconfig string
+	Context    string
+	UserAgent  string
+}
+
+// Limits of the calls of one process. The API server's priority and fairness holds
+// whoever asks too much back; these keep a fault here from being a flood.
+const (
+	callsPerSecond = 100
+	burst          = 200
+)
+
+// Connect reaches a cluster, and says at which address.
+func Connect(a Access, o Options) (*Driver, string, error) {
+	config, err := a.config()
+	if err != nil {
+		return nil, "", fmt.Errorf("finding the cluster: %w", err)
+	}
+	config.QPS, config.Burst, config.UserAgent = callsPerSecond, burst, a.UserAgent
+	api, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, "", fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return New(api, o), config.Host, nil
+}
+
+func (a Access) config() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = a.Kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.Context}).ClientConfig()
+}

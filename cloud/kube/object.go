@@ -1,0 +1,97 @@
+package kube
+
+import (
+	"encoding/json"
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// OwnerAnnotation says which manifest an object belongs to. The labels have no room
+// for the kind. It is written and read here alone: to everybody else it doesn't exist.
+const OwnerAnnotation = state.Prefix + "owner"
+
+// counted are the fields of metadata that the server keeps by itself.
+var counted = []string{"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"}
+
+// ours tells whether an object carries the estate's labels, and to which manifest it
+// belongs; the owner is zero where the annotation is lost.
+func ours(u *unstructured.Unstructured, estate string) (vpn.Owner, bool) {
+	labels := u.GetLabels()
+	if labels[state.LabelManagedBy] != "vpnctl" || labels[state.LabelEstate] != estate {
+		return vpn.Owner{}, false
+	}
+	o, known := vpn.ParseOwner(u.GetAnnotations()[OwnerAnnotation])
+	if !known || o.Namespace != u.GetNamespace() || o.Name != labels[state.LabelGateway] {
+		return vpn.Owner{}, true
+	}
+	return o, true
+}
+
+// observed is an object as a graph holds it. The content is not set: what of it counts
+// is known once there is a desired object.
+func observed(k kind, u *unstructured.Unstructured) resource.Resource {
+	return resource.Resource{
+		ID:  resource.ID{Kind: resource.KubernetesKind(k.name), Namespace: u.GetNamespace(), Name: u.GetName()},
+		Ref: string(u.GetUID()),
+		Object: &resource.Object{
+			APIVersion: k.apiVersion(), Kind: k.name, Namespace: u.GetNamespace(), Name: u.GetName(), Live: live(u),
+		},
+	}
+}
+
+func live(u *unstructured.Unstructured) *resource.Live {
+	return &resource.Live{
+		Value: bare(u.Object), Managers: managers(u.GetManagedFields()),
+		UID: string(u.GetUID()), Version: u.GetResourceVersion(), Deleting: u.GetDeletionTimestamp() != nil,
+	}
+}
+
+// bare is an object without what the server and this package keep by themselves.
+func bare(object map[string]any) map[string]any {
+	value := maps.Clone(object)
+	delete(value, "status")
+	meta, _ := value["metadata"].(map[string]any)
+	meta = maps.Clone(meta)
+	for _, field := range counted {
+		delete(meta, field)
+	}
+	if notes, _ := meta["annotations"].(map[string]any); notes[OwnerAnnotation] != nil {
+		notes = maps.Clone(notes)
+		if delete(notes, OwnerAnnotation); len(notes) == 0 {
+			delete(meta, "annotations")
+		} else {
+			meta["annotations"] = notes
+		}
+	}
+	value["metadata"] = meta
+	return value
+}
+
+func managers(entries []metav1.ManagedFieldsEntry) []resource.Manager {
+	var all []resource.Manager
+	for _, e := range entries {
+		if e.Subresource != "" || e.FieldsV1 == nil {
+			continue
+		}
+		m := resource.Manager{Name: e.Manager, Apply: e.Operation == metav1.ManagedFieldsOperationApply}
+		if json.Unmarshal(e.FieldsV1.Raw, &m.Fields) == nil {
+			without(m.Fields, "f:metadata", "f:annotations", "f:"+OwnerAnnotation)
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// without takes one field out of a set of fields.
+func without(fields map[string]any, path ...string) {
+	for _, step := range path[:len(path)-1] {
+		fields, _ = fields[step].(map[string]any)
+	}
+	delete(fields, path[len(path)-1])
+}

@@ -1,0 +1,138 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// page is how many objects one answer holds.
+const page = 500
+
+// Observe lists every kind once, side by side, and the nodes.
+func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*cloud.Observation, error) {
+	lists := make([][]unstructured.Unstructured, len(kinds)+1)
+	errs := make([]error, len(lists))
+	var wait sync.WaitGroup
+	for i, k := range kinds {
+		wait.Go(func() { lists[i], errs[i] = d.listKind(ctx, k, e.Name) })
+	}
+	wait.Go(func() { lists[len(kinds)], errs[len(kinds)] = d.list(ctx, nodes, "") })
+	wait.Wait()
+	if err := cloud.Gather(errs); err != nil {
+		return nil, err
+	}
+	facts, err := nodeFacts(lists[len(kinds)])
+	if err != nil {
+		return nil, err
+	}
+	o := &sighting{estate: e, seen: &cloud.Observation{
+		Graph: resource.Graph{}, Facts: resource.Facts{Nodes: facts, Gateways: map[string]resource.GatewayFacts{}},
+	}}
+	o.manifests()
+	for i, k := range kinds {
+		for j := range lists[i] {
+			o.add(k, &lists[i][j])
+		}
+	}
+	return o.seen, nil
+}
+
+// listKind lists what is ours of a kind, and of manifests all that there are.
+func (d *Driver) listKind(ctx context.Context, k kind, estate string) ([]unstructured.Unstructured, error) {
+	selector := state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + estate
+	if k.manifest {
+		selector = ""
+	}
+	items, err := d.list(ctx, k.resource, selector)
+	switch {
+	case apierrors.IsNotFound(err) && k.optional:
+		return nil, nil
+	case apierrors.IsNotFound(err) && k.manifest:
+		return nil, fmt.Errorf("the cluster doesn't know the kind %s: install the CRDs, vpnctl crds | kubectl apply -f -", k.name)
+	}
+	return items, err
+}
+
+// list reads all pages of a list. One that ended early is read once more as a whole.
+func (d *Driver) list(ctx context.Context, r schema.GroupVersionResource, selector string) ([]unstructured.Unstructured, error) {
+	var all []unstructured.Unstructured
+	o := metav1.ListOptions{LabelSelector: selector, Limit: page}
+	for {
+		l, err := d.api.Resource(r).List(ctx, o)
+		if apierrors.IsResourceExpired(err) && o.Continue != "" {
+			all, o = nil, metav1.ListOptions{LabelSelector: selector}
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing %s: %w", r.GroupResource(), err)
+		}
+		all = append(all, l.Items...)
+		if o.Continue = l.GetContinue(); o.Continue == "" {
+			return all, nil
+		}
+	}
+}
+
+// sighting gathers what the lists hold.
+type sighting struct {
+	estate vpn.Estate
+	seen   *cloud.Observation
+	owners map[resource.ID]vpn.Owner // of the manifests that were read
+}
+
+// manifests notes down what the estate's manifests are.
+func (s *sighting) manifests() {
+	s.owners = map[resource.ID]vpn.Owner{}
+	for _, g := range s.estate.Gateways {
+		for _, m := range g.Manifests {
+			s.owners[resource.ID{Kind: resource.KubernetesKind(m.Kind), Namespace: m.Namespace, Name: m.Name}] = g.Owner
+		}
+	}
+}
+
+// handApplied is the rule by which a manifest without our labels is taken over.
+const handApplied = "the same manifest, applied by another hand"
+
+// add puts an object into the graph, if it is ours or may become so.
+func (s *sighting) add(k kind, u *unstructured.Unstructured) {
+	r := observed(k, u)
+	owner, marked := ours(u, s.estate.Name)
+	written, wanted := s.owners[r.ID]
+	switch {
+	case marked && !owner.IsZero():
+		r.Owner, r.Proof = owner.String(), "label "+state.LabelEstate+"="+s.estate.Name
+	case marked && wanted:
+		r.Owner, r.Proof = written.String(), "label "+state.LabelEstate+"="+s.estate.Name
+	case marked:
+		s.ownerless(r)
+		return
+	case k.manifest && wanted && u.GetLabels()[state.LabelEstate] == "":
+		r.Owner, r.Adopt = written.String(), handApplied
+	case k.manifest:
+		s.claim(r.ID, u)
+		return
+	default:
+		return
+	}
+	s.seen.Graph.Add(r)
+}
+
+// ownerless reports an object with our labels that doesn't say whose it is.
+func (s *sighting) ownerless(r resource.Resource) {
+	s.seen.Notices = append(s.seen.Notices, plan.Notice{
+		Message: fmt.Sprintf("%s carries the estate's labels, but not the annotation %s: left alone", r.ID, OwnerAnnotation),
+		Hint:    "put the annotation back, or take the labels off",
+	})
+}

@@ -1,0 +1,117 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan"
+)
+
+// finalizers are those by which vpnctl keeps a manifest until its cloud side is gone.
+// Whoever removes the manifest through here removes the cloud side as well.
+var finalizers = []string{vpnv1alpha1.Finalizer, ipsecv1alpha1.Finalizer, ipsecv1alpha1.LinkFinalizer}
+
+// remove deletes an object and waits until it is gone, with all that it has made: a
+// gateway's port must not be taken from under its pod.
+func (d *Driver) remove(ctx context.Context, c plan.Change) error {
+	if c.Before == nil || c.Before.Object == nil {
+		return errors.New("there is nothing to remove")
+	}
+	before := *c.Before.Object
+	k, known := kindOf(before.Kind)
+	if !known {
+		return fmt.Errorf("objects of kind %s can't be removed", before.Kind)
+	}
+	objects := d.objects(k, before.Namespace)
+	have, err := objects.Get(ctx, before.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case before.Live != nil && before.Live.UID != string(have.GetUID()):
+		return fmt.Errorf("%w: another object stands there by now", cloud.ErrConflict)
+	}
+	if err := d.unhold(ctx, k, have); err != nil {
+		return err
+	}
+	uid, foreground := have.GetUID(), metav1.DeletePropagationForeground
+	if have.GetDeletionTimestamp() == nil {
+		err := objects.Delete(ctx, before.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &foreground})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return explained(err)
+		}
+	}
+	return d.gone(ctx, k, have)
+}
+
+// unhold takes our own finalizers off a manifest.
+func (d *Driver) unhold(ctx context.Context, k kind, have *unstructured.Unstructured) error {
+	kept := slices.DeleteFunc(have.GetFinalizers(), func(f string) bool { return slices.Contains(finalizers, f) })
+	if !k.manifest || len(kept) == len(have.GetFinalizers()) {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"finalizers": kept, "uid": string(have.GetUID()), "resourceVersion": have.GetResourceVersion(),
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = d.objects(k, have.GetNamespace()).Patch(ctx, have.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return explained(err)
+}
+
+// gone waits until an object is no longer there.
+func (d *Driver) gone(ctx context.Context, k kind, have *unstructured.Unstructured) error {
+	late := time.NewTimer(d.options.Gone)
+	defer late.Stop()
+	tick := time.NewTicker(d.options.Poll)
+	defer tick.Stop()
+	for {
+		now, err := d.objects(k, have.GetNamespace()).Get(ctx, have.GetName(), metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err), err == nil && now.GetUID() != have.GetUID():
+			return nil
+		case err != nil && !passing(err):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.options.Stop:
+			return fmt.Errorf("stopped while waiting for it to go: %s", waiting(now))
+		case <-late.C:
+			return fmt.Errorf("still there after %s: %s", d.options.Gone, waiting(now))
+		case <-tick.C:
+		}
+	}
+}
+
+// waiting says what a deleted object waits for.
+func waiting(have *unstructured.Unstructured) string {
+	if have == nil || len(have.GetFinalizers()) == 0 {
+		return "the cluster hasn't removed it yet"
+	}
+	return fmt.Sprintf("it waits for %v", have.GetFinalizers())
+}
+
+// passing tells whether a failed read is worth another look.
+func passing(err error) bool {
+	return apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
+}
