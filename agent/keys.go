@@ -15,9 +15,8 @@ import (
 
 // vault keeps the values of the Secrets that the gateway names up to date. It asks for
 // one at a time, for each of them every so often, for a new one at once, and for one
-// that isn't there sooner at first. What it
-// could not ask for keeps the value that it had: an API server that is away harms
-// nobody.
+// that isn't there sooner at first. What it could not ask for keeps the value that it
+// had: an API server that is away harms nobody.
 type vault struct {
 	source  report.Source
 	every   time.Duration // between two looks at one Secret

@@ -51,7 +51,7 @@ type refusal struct {
 	until time.Time
 }
 
-// patience with what charon has refused.
+// refusalPause is how long charon isn't asked again for what it has refused.
 const refusalPause = 30 * time.Second
 
 func (c *charon) hangUp() {
@@ -192,7 +192,7 @@ func (l *StatusLoop) withdraw(ctx context.Context) error {
 		wantedIDs[l.want.keyID(name)] = true
 	}
 	for _, name := range sortedKeys(c.names) {
-		if _, wanted := l.want.connections[name]; wanted {
+		if l.wants(name) {
 			continue
 		}
 		err := c.session.Unload(ctx, name)

@@ -126,7 +126,7 @@ func (w *wanted) keyID(peer string) string {
 	return fmt.Sprintf("vpnctl/%s/%s", w.expect.Gateway.Path(), peer)
 }
 
-// dataplane is what the other half has published; false while it has not.
+// dataplane is what the other half has published; nil while it has not.
 func (l *StatusLoop) dataplane() *volume.Dataplane {
 	d, found, err := l.Volume.ReadDataplane()
 	l.say("dataplane.json", errText(err))

@@ -186,3 +186,47 @@ func TestAColdStartIsSpread(t *testing.T) {
 		t.Errorf("initiates (-want +got)\n%s", diff)
 	}
 }
+
+// TestAPeerThatComesBack: of a removed peer nothing is remembered, so that its new
+// tunnel isn't held against the settings that it had before it went.
+func TestAPeerThatComesBack(t *testing.T) {
+	r := newRig(t)
+	r.peer("ben", "ina")
+	r.settled()
+	r.drop("ina")
+	r.ticks(3)
+	r.peer("ina")
+	r.edit("ina", func(c *swanctl.Connection) { c.Address = netip.MustParseAddr("192.0.2.9") })
+	r.charon.Change(func(sas []fakecharon.SA) []fakecharon.SA { // it is quicker than the watchdog
+		sa := fakecharon.SA{Connection: "ina", State: "ESTABLISHED", Since: time.Now(), RekeyIn: 3600}
+		for _, c := range r.config.Connections[1].Children {
+			sa.Children = append(sa.Children, fakecharon.Child{Name: c.Name, State: "INSTALLED", RekeyIn: 3600})
+		}
+		return append(sas, sa)
+	})
+	ids := r.ids("ina")
+	r.ticks(4)
+	if r.ids("ina") != ids {
+		t.Errorf("its SAs are %s, were %s", r.ids("ina"), ids)
+	}
+	r.says("ina", "ESTABLISHED", 2, "")
+}
+
+// TestARemovedPeerThatCharonKeeps: while charon refuses to end its tunnel, nothing says
+// that it has ended.
+func TestARemovedPeerThatCharonKeeps(t *testing.T) {
+	r := newRig(t)
+	r.peer("ben", "ina")
+	r.settled()
+	r.charon.Refuse("terminate", "not now")
+	r.drop("ina")
+	r.ticks(3)
+	if log := r.log.String(); r.ids("ina") == "" || strings.Contains(log, "removed peer ended") {
+		t.Errorf("its SAs %q; the log\n%s", r.ids("ina"), log)
+	}
+	r.charon.Refuse("terminate", "")
+	r.ticks(2)
+	if log := r.log.String(); r.ids("ina") != "" || strings.Count(log, "removed peer ended") != 1 {
+		t.Errorf("its SAs %q; the log\n%s", r.ids("ina"), log)
+	}
+}

@@ -130,6 +130,12 @@ func (m *memory) only(peers map[string]vpn.ExpectedPeer) {
 	}
 }
 
+// forget drops the negotiated settings of all but those to keep: a peer that comes back
+// one day begins anew.
+func (m *memory) forget(keep func(connection string) bool) {
+	maps.DeleteFunc(m.negotiated, func(name string, _ swanctl.Connection) bool { return !keep(name) })
+}
+
 // restarted forgets the SAs of a charon that is no more: the next one counts its IDs
 // from one again.
 func (m *memory) restarted() {

@@ -16,7 +16,9 @@ const unnamed = "(unnamed)"
 // file doesn't name, and those that were negotiated with settings which may not wait.
 // It returns the SAs that are left.
 func (l *StatusLoop) settle(ctx context.Context, sas []vici.SA) ([]vici.SA, error) {
-	by, err := l.endForeign(ctx, group(sas))
+	by := group(sas)
+	l.memory.forget(func(name string) bool { return l.wants(name) || len(by[name]) > 0 })
+	by, err := l.endForeign(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +37,11 @@ func (l *StatusLoop) settle(ctx context.Context, sas []vici.SA) ([]vici.SA, erro
 	return left, nil
 }
 
+func (l *StatusLoop) wants(connection string) bool {
+	_, wanted := l.want.connections[connection]
+	return wanted
+}
+
 func group(sas []vici.SA) map[string][]vici.SA {
 	by := map[string][]vici.SA{}
 	for _, sa := range sas {
@@ -45,15 +52,17 @@ func group(sas []vici.SA) map[string][]vici.SA {
 
 func (l *StatusLoop) endForeign(ctx context.Context, by map[string][]vici.SA) (map[string][]vici.SA, error) {
 	for _, name := range sortedKeys(by) {
-		if _, wanted := l.want.connections[name]; wanted || name == unnamed {
+		if l.wants(name) || name == unnamed {
 			continue
 		}
 		if slices.ContainsFunc(by[name], func(sa vici.SA) bool { return !leaving(sa.State) }) {
 			n, err := l.charon.session.TerminateConnection(ctx, name)
-			if err := l.try(ctx, connectionSubject(name), "end", err); err != nil {
-				return nil, err
+			if tried := l.try(ctx, connectionSubject(name), "end", err); tried != nil {
+				return nil, tried
 			}
-			l.Log.Info("tunnel of a removed peer ended", "peer", name, "sas", n)
+			if err == nil {
+				l.Log.Info("tunnel of a removed peer ended", "peer", name, "sas", n)
+			}
 		}
 		delete(by, name)
 	}
