@@ -56,11 +56,12 @@ func TestDataplaneWaitsForCharon(t *testing.T) {
 	const old, moved = "192.168.9.0/24 p0, x0", "192.168.9.0/24 p1, x1"
 	for sentence, c := range map[string]struct {
 		status Status
+		waits  time.Duration // at least
 		opens  time.Duration // at the latest; 0: not within a minute
 	}{
-		"charon has all of it":                      {Status{Charon: "5.9.8", InForce: time.Unix(1, 0)}, 2 * time.Second},
-		"charon has what can be had, without a key": {Status{Charon: "5.9.8"}, patience + 2*time.Second},
-		"charon doesn't answer":                     {Status{}, 0},
+		"charon has all of it":                      {Status{Charon: "5.9.8", InForce: time.Unix(1, 0)}, 0, 2 * time.Second},
+		"charon has what can be had, without a key": {Status{Charon: "5.9.8"}, patience, patience + 2*time.Second},
+		"charon doesn't answer":                     {Status{}, 0, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s, before, after := newSite(t), moving(t, 0), moving(t, 1)
@@ -86,7 +87,7 @@ func TestDataplaneWaitsForCharon(t *testing.T) {
 				s.now = s.now.Add(200 * time.Millisecond)
 			}
 			switch took := s.now.Sub(began); {
-			case c.opens == 0 && took < time.Minute, c.opens > 0 && took > c.opens:
+			case c.opens == 0 && took < time.Minute, c.opens > 0 && took > c.opens, took < c.waits:
 				t.Errorf("it opened after %s", took)
 			case c.opens > 0:
 				s.settle()
