@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/directory"
+	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan/view"
@@ -35,22 +35,37 @@ func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base strin
 	if g.Sim.On {
 		return g.connectSimulated(stop, s, e, base)
 	}
-	if e.Kubernetes.Target != vpn.TargetDirectory {
-		return nil, fmt.Errorf("spec.kubernetes.target: %s is not supported by this version; use %s, or --sim", e.Kubernetes.Target, vpn.TargetDirectory)
-	}
 	driver, err := openstack.Connect(stop.ctx, openstack.Options{Cloud: e.OpenStack.Cloud, Stop: stop.stop, Log: g.log(s), UserAgent: "vpnctl/" + Version()})
 	if err != nil {
 		return nil, err
 	}
-	root := e.Kubernetes.Directory
-	if !filepath.IsAbs(root) {
-		root = filepath.Join(base, root)
+	at := newSite(e, driver, cmp.Or(e.OpenStack.Cloud, os.Getenv("OS_CLOUD"), "of the environment"))
+	if err := g.kubernetes(stop, at, base); err != nil {
+		return nil, err
 	}
-	name := cmp.Or(e.OpenStack.Cloud, os.Getenv("OS_CLOUD"), "of the environment")
-	at := newSite(e, driver, root, name)
 	at.identity = "project " + driver.Project()
 	at.logTo(g.log(s))
 	return at, nil
+}
+
+// kubernetes reaches the Kubernetes side: a cluster, or a folder of files.
+func (g *Globals) kubernetes(stop *interrupts, at *site, base string) error {
+	if at.estate.Kubernetes.Target == vpn.TargetDirectory {
+		root := at.estate.Kubernetes.Directory
+		if !filepath.IsAbs(root) {
+			root = filepath.Join(base, root)
+		}
+		at.into(root)
+		return nil
+	}
+	driver, address, err := kube.Connect(kube.Access{Kubeconfig: g.Kubeconfig, Context: g.Context, UserAgent: "vpnctl/" + Version()},
+		kube.Options{Stop: stop.stop})
+	if err != nil {
+		return err
+	}
+	at.drivers = append(at.drivers, driver)
+	at.header.Target = "cluster " + address
+	return nil
 }
 
 // connectSimulated makes the simulated cloud of --sim, with the Kubernetes side
@@ -79,7 +94,8 @@ func (g *Globals) connectSimulated(stop *interrupts, s *streams, e vpn.Estate, b
 		return nil, err
 	}
 	e.Kubernetes = vpn.Kubernetes{Target: vpn.TargetDirectory, Directory: e.Kubernetes.Directory, Nodes: simulatedNodes(e)}
-	at := newSite(e, driver, filepath.Join(dir, "kubernetes"), "simulated in "+tidy(dir))
+	at := newSite(e, driver, "simulated in "+tidy(dir))
+	at.into(filepath.Join(dir, "kubernetes"))
 	at.close = server.Close
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -98,14 +114,20 @@ func (at *site) logTo(log *slog.Logger) {
 	log.Info("connected", "estate", at.estate.Name, "cloud", at.identity, "kubernetes", at.header.Target)
 }
 
-func newSite(e vpn.Estate, driver *openstack.Driver, root, name string) *site {
+func newSite(e vpn.Estate, driver *openstack.Driver, name string) *site {
 	return &site{
 		estate:  e,
 		cloud:   driver,
-		drivers: []cloud.Driver{driver, directory.New(root)},
-		header:  view.Header{Cloud: name, Target: "directory " + tidy(root), Directory: tidy(root)},
+		drivers: []cloud.Driver{driver},
+		header:  view.Header{Cloud: name},
 		close:   func() error { return nil },
 	}
+}
+
+// into puts the Kubernetes side into a folder.
+func (at *site) into(root string) {
+	at.drivers = append(at.drivers, directory.New(root))
+	at.header.Target, at.header.Directory = "directory "+tidy(root), tidy(root)
 }
 
 // tidy shows a folder as seen from here, where that is shorter.
