@@ -221,6 +221,8 @@ func (t *table) farewell(peer string) string {
 	switch {
 	case t.party.gateway == nil:
 		return "the gateway goes"
+	case t.party.renamed[peer] != "":
+		return "goes on as " + t.party.renamed[peer]
 	case !t.names(peer):
 		return "the peer goes"
 	}

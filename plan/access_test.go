@@ -81,6 +81,14 @@ func TestAccess(t *testing.T) {
 			want:   []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: yes – (the peer goes)"},
 			closes: 1,
 		},
+		"a peer that goes on under another name": {
+			before: []site{two().with(granted)}, edit: func(w *world) { prune(w); w.Renamed = romeWasPlant2 },
+			after: []site{rome().with(func(s *site) { s.grants["rome"] = []string{"web"} })},
+			want: []string{
+				"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: yes – (goes on as rome)", "rome → web: – yes",
+			},
+			opens: 1, closes: 1,
+		},
 		"a peer that is lost, but not pruned": {
 			before: []site{two().with(granted)}, after: []site{two().with(func(s *site) { delete(s.peers, "plant2") })},
 			want: []string{"plant1 → web: yes yes", "plant1 ← plc: no no", "plant2 → web: yes yes"},

@@ -50,7 +50,8 @@ type party struct {
 
 	fate    fate
 	refused bool
-	lost    []string // peers on the ledger that have no manifest any more
+	lost    []string          // peers on the ledger that have no manifest any more
+	renamed map[string]string // those of them that go on under another name, as far as files tell
 	changes []*Change
 	leftOut int    // changes that Options.Only leaves out
 	line    *Owner // its line in the plan

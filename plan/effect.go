@@ -91,7 +91,9 @@ func (d *draft) groupEffect(p *party, c *Change) {
 	}
 	if c.Before != nil {
 		for _, peer := range p.lost {
-			c.suffer(d.departure(p, peer, c.Before.SecurityGroup.Rules))
+			if p.renamed[peer] == "" { // what becomes of the others, their files say
+				c.suffer(d.departure(p, peer, c.Before.SecurityGroup.Rules))
+			}
 		}
 	}
 	if a, ok := c.attribute(attrServiceCIDR); ok && a.Before != "" {

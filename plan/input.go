@@ -26,6 +26,10 @@ type Input struct {
 	// takes its address and range over, from the objects of both: ImpactCustomer without
 	// Customers means that it is not known. Nil: nothing.
 	Succession func(before, after resource.Graph) Verdict
+	// Renamed says which peers of a gateway only get another name, old → new, from all
+	// its objects as they are and as they will be. Its Judge says what that does to them.
+	// Nil: none do.
+	Renamed func(before, after resource.Graph) map[string]string
 	// Index renders the objects of the estate itself that list the gateways
 	// standing in the tree after this plan, sorted. Nil: Desired holds them all.
 	Index func(standing []vpn.Owner) []resource.Resource

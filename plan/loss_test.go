@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
 // effects are the changes that say what they do.
@@ -17,6 +19,22 @@ func effects(p Plan) []string {
 		}
 	}
 	return all
+}
+
+// rome is the site of two peers, one of which has another name.
+func rome() site {
+	return two().with(func(s *site) {
+		s.peers["rome"], s.grants["rome"] = s.peers["plant2"], s.grants["plant2"]
+		delete(s.peers, "plant2")
+		delete(s.grants, "plant2")
+	})
+}
+
+func romeWasPlant2(before, after resource.Graph) map[string]string {
+	if len(before) == 0 || len(after) == 0 {
+		panic("no objects to compare")
+	}
+	return map[string]string{"plant2": "rome"}
 }
 
 func TestLoss(t *testing.T) {
@@ -74,6 +92,30 @@ func TestLoss(t *testing.T) {
 				}
 			},
 			want: []string{"~ openstack.security-group/acme/dc1 customer: plant2 has no tunnel any more"},
+		},
+		"a peer goes on under another name": {
+			before: []site{two()}, after: []site{rome()},
+			edit: func(w *world) { w.Renamed = romeWasPlant2 },
+			want: []string{"~ kubernetes.configmap/acme/dc1-nat reload: ", "~ kubernetes.configmap/acme/dc1-swanctl reload: "},
+		},
+		"another peer comes where one goes": {
+			before: []site{two()}, after: []site{rome()},
+			edit: func(w *world) {
+				w.Renamed = func(_, _ resource.Graph) map[string]string { return nil }
+			},
+			want: []string{
+				"~ openstack.security-group/acme/dc1 customer: plant2 has no tunnel any more",
+				"~ kubernetes.configmap/acme/dc1-nat reload: ",
+				"~ kubernetes.configmap/acme/dc1-swanctl reload: ",
+			},
+		},
+		"a peer goes on under another name, and no files are there to tell": {
+			before: []site{two()}, after: []site{rome()},
+			edit: func(w *world) { bareCloud(w); w.Renamed = romeWasPlant2 },
+			want: []string{
+				"~ openstack.security-group/acme/dc1 customer: plant2 has no tunnel any more",
+				"+ kubernetes.deployment/acme/dc1 restart: what its pod runs with is not known, because its files are not there: it may start again",
+			},
 		},
 		"a peer goes to another gateway, under another name": {
 			before: []site{two(), numbered(2)},

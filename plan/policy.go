@@ -135,6 +135,8 @@ func (d *draft) losses(p *party) {
 		d.notice(p, "no manifest any more for "+names+": the gateway is left whole as it is", "--prune deletes what is gone")
 		has := map[bool]string{true: "peer " + names + " has", false: "peers " + names + " have"}[len(p.lost) == 1]
 		d.block(p, has+" no manifest: nothing of this gateway is changed without --prune")
+	case d.in.Renamed != nil && p.files > 0:
+		p.renamed = d.in.Renamed(d.in.Observed.Of(p.text), d.in.Desired.Of(p.text))
 	}
 }
 

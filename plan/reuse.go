@@ -7,7 +7,8 @@ import (
 )
 
 // reused says of a ledger's change which addresses go from one name to another:
-// whoever has written one down calls something else there from now on.
+// whoever has written one down calls something else there from now on. Who only gets
+// another name may keep the address.
 func (d *draft) reused(p *party, c *Change) {
 	if p.ledger == nil {
 		return
@@ -22,6 +23,9 @@ func (d *draft) reused(p *party, c *Change) {
 		name, ok := addressee(a.Name)
 		former, known := addressee(was[a.After])
 		if !ok || !known || a.After == "" || was[a.After] == a.Name {
+			continue
+		}
+		if a.Name == attrTunnelIP+p.renamed[former] && was[a.After] == attrTunnelIP+former {
 			continue
 		}
 		v := Verdict{Impact: ImpactCustomer, Consequence: a.After + " now leads to " + name + ", and led to " + former}

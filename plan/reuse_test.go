@@ -14,6 +14,7 @@ func TestReusedAddresses(t *testing.T) {
 	for name, test := range map[string]struct {
 		vips, warriors       given // before
 		newVIPs, newWarriors given
+		renamed              map[string]string
 		impact               Impact
 		customers            []string
 		says                 string
@@ -26,6 +27,17 @@ func TestReusedAddresses(t *testing.T) {
 		"a road warrior gets another's": {
 			warriors: given{"ina": 199}, newWarriors: given{"max": 199},
 			impact: ImpactCustomer, says: "100.64.3.199 now leads to max, and led to ina",
+		},
+		"a road warrior goes on under another name": {
+			warriors: given{"ina": 199, "max": 198}, newWarriors: given{"sam": 199, "max": 198}, renamed: map[string]string{"ina": "sam"},
+		},
+		"a road warrior gets that of one who goes on elsewhere": {
+			warriors: given{"ina": 199}, newWarriors: given{"max": 199, "sam": 198}, renamed: map[string]string{"ina": "sam"},
+			impact: ImpactCustomer, says: "100.64.3.199 now leads to max, and led to ina",
+		},
+		"an exposure has the new name of a road warrior": {
+			warriors: given{"ina": 199}, newVIPs: given{"sam": 199}, renamed: map[string]string{"ina": "sam"},
+			impact: ImpactCustomer, says: "100.64.3.199 now leads to sam, and led to ina",
 		},
 		"an exposure gets a road warrior's": {
 			warriors: given{"ina": 199}, newVIPs: given{"web": 199},
@@ -48,7 +60,7 @@ func TestReusedAddresses(t *testing.T) {
 			c := &Change{Attributes: ledgerAttributes(was.Entries(), is.Entries())}
 			g := dc1().gateway()
 			d := &draft{in: Input{}}
-			d.reused(&party{gateway: &g, ledger: &was}, c)
+			d.reused(&party{gateway: &g, ledger: &was, renamed: test.renamed}, c)
 			if diff := cmp.Diff(test.customers, c.Customers); diff != "" || c.Impact != test.impact || c.Consequence != test.says {
 				t.Errorf("%s: %q, customers (-want +got):\n%s", c.Impact, c.Consequence, diff)
 			}

@@ -18,6 +18,7 @@ import (
 // doesn't name: then Interrupts is empty.
 //
 //	swanctl.conf, wg0.conf      connection by connection, see judge_ipsec.go, judge_wireguard.go;
+//	                            another name of a peer, see rename.go;
 //	                            where one of the two can't be read, all of them reconnect
 //	agent.json                  another key: see judge_wireguard.go; another exposure alone: none; else reload
 //	nat.nft                     lines added alone: none; else reload
@@ -91,14 +92,15 @@ func decode(content string) document {
 }
 
 // judges look at one key of a ConfigMap, whose text differs.
-var judges = map[string]func(before, after string) plan.Verdict{
+// Who only gets another name, old → new, has a verdict already.
+var judges = map[string]func(before, after string, names map[string]string) plan.Verdict{
 	pod.KeySwanctl:   judgeConnections,
 	pod.KeyWireGuard: judgeInterface,
 	pod.KeyAgent:     judgeExpectation,
-	pod.KeyDaemon: func(_, _ string) plan.Verdict {
+	pod.KeyDaemon: func(_, _ string, _ map[string]string) plan.Verdict {
 		return plan.Verdict{Impact: plan.ImpactReload, Consequence: "charon's own settings are in force when the pod starts the next time"}
 	},
-	pod.KeyRules: func(before, after string) plan.Verdict {
+	pod.KeyRules: func(before, after string, _ map[string]string) plan.Verdict {
 		if grows(before, after) {
 			return plan.Verdict{}
 		}
@@ -124,9 +126,15 @@ func grows(before, after string) bool {
 
 func judgeConfig(before, after map[string]string) plan.Verdict {
 	var all verdicts
+	var names map[string]string
+	old, oldOK := tunnelsIn(before)
+	if now, ok := tunnelsIn(after); oldOK && ok {
+		names = renamed(old, now)
+		all = judgeRenames(old, now, names)
+	}
 	for key, judge := range judges {
 		if before[key] != after[key] {
-			all = append(all, judge(before[key], after[key]))
+			all = append(all, judge(before[key], after[key], names))
 		}
 	}
 	return all.sum()

@@ -8,15 +8,19 @@ import (
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
-// judgeConnections compares two swanctl.conf.
-func judgeConnections(before, after string) plan.Verdict {
+// judgeConnections compares two swanctl.conf, but for the peers that get another name.
+func judgeConnections(before, after string, names map[string]string) plan.Verdict {
 	old, now, unread := both(before, after, swanctl.Parse, connections)
 	if unread != nil {
 		return unread.sum()
 	}
 	var all verdicts
+	renamed := values(names)
 	for _, c := range now.Connections {
 		was, there := old.Connection(c.Name)
+		if renamed[c.Name] {
+			continue
+		}
 		if !there {
 			all.add(plan.ImpactReload, c.Name, c.Name+" is added, the other tunnels stay up")
 			continue
@@ -24,11 +28,20 @@ func judgeConnections(before, after string) plan.Verdict {
 		judgeConnection(&all, was, c)
 	}
 	for _, c := range old.Connections {
-		if _, there := now.Connection(c.Name); !there {
+		if _, there := now.Connection(c.Name); !there && names[c.Name] == "" {
 			all.add(plan.ImpactCustomer, c.Name, c.Name+" loses its tunnel for good: its side must change or stop")
 		}
 	}
 	return all.sum()
+}
+
+// values are the names that peers get instead of others.
+func values(names map[string]string) map[string]bool {
+	all := make(map[string]bool, len(names))
+	for _, is := range names {
+		all[is] = true
+	}
+	return all
 }
 
 func connections(c swanctl.Config) []string {

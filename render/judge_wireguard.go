@@ -8,16 +8,18 @@ import (
 	"github.com/vpnctl/vpnctl/render/wgconf"
 )
 
-// judgeInterface compares two WireGuard files.
-func judgeInterface(before, after string) plan.Verdict {
+// judgeInterface compares two WireGuard files, but for the peers that get another name.
+func judgeInterface(before, after string, names map[string]string) plan.Verdict {
 	old, now, unread := both(before, after, wgconf.Parse, sessions)
 	if unread != nil {
 		return unread.sum()
 	}
 	var all verdicts
+	renamed := values(names)
 	for _, p := range now.Peers {
 		was, there := old.Peer(p.Name)
 		switch {
+		case renamed[p.Name]:
 		case !there:
 			all.add(plan.ImpactReload, p.Name, p.Name+" is added, the other sessions go on")
 		case old.ListenPort != now.ListenPort:
@@ -27,7 +29,7 @@ func judgeInterface(before, after string) plan.Verdict {
 		}
 	}
 	for _, p := range old.Peers {
-		if _, there := now.Peer(p.Name); !there {
+		if _, there := now.Peer(p.Name); !there && names[p.Name] == "" {
 			all.add(plan.ImpactCustomer, p.Name, p.Name+" loses its session for good: its side must change or stop")
 		}
 	}
@@ -59,7 +61,7 @@ func judgeSession(all *verdicts, was, now wgconf.Peer) {
 
 // judgeExpectation compares two agent.json. The tunnels themselves are judged by
 // their own file; only here the references to keys show.
-func judgeExpectation(before, after string) plan.Verdict {
+func judgeExpectation(before, after string, _ map[string]string) plan.Verdict {
 	old, oldErr := vpn.ParseExpectation(before)
 	now, err := vpn.ParseExpectation(after)
 	if err != nil || oldErr != nil {

@@ -48,20 +48,23 @@ func tunnelsOf(objects resource.Graph) (t tunnels, ok bool) {
 		if r.Object == nil || r.Object.Kind != "ConfigMap" {
 			continue
 		}
-		data := decode(r.Object.Content).Data
-		if data[pod.KeyAgent] == "" {
-			continue
+		if data := decode(r.Object.Content).Data; data[pod.KeyAgent] != "" {
+			return tunnelsIn(data)
 		}
-		var err, bad error
-		t.agent, bad = vpn.ParseExpectation(data[pod.KeyAgent])
-		if t.agent.Protocol == vpn.WireGuard {
-			t.wireguard, err = wgconf.Parse(data[pod.KeyWireGuard])
-		} else {
-			t.ipsec, err = swanctl.Parse(data[pod.KeySwanctl])
-		}
-		return t, err == nil && bad == nil
 	}
 	return t, false
+}
+
+// tunnelsIn reads a gateway's ConfigMap.
+func tunnelsIn(data map[string]string) (t tunnels, ok bool) {
+	var err, bad error
+	t.agent, bad = vpn.ParseExpectation(data[pod.KeyAgent])
+	if t.agent.Protocol == vpn.WireGuard {
+		t.wireguard, err = wgconf.Parse(data[pod.KeyWireGuard])
+	} else {
+		t.ipsec, err = swanctl.Parse(data[pod.KeySwanctl])
+	}
+	return t, err == nil && bad == nil
 }
 
 // succession gathers what each peer has to change.
@@ -75,30 +78,17 @@ func (s *succession) must(peer, what string) {
 }
 
 func (s *succession) connections(old, now tunnels) {
-	for _, was := range old.ipsec.Connections {
-		c, there := counterpart(was, now.ipsec.Connections)
+	pairs := counterparts(old.ipsec.Connections, now.ipsec.Connections, sameTunnel, samePeer, sameAddress, sameIdentity)
+	for i, was := range old.ipsec.Connections {
+		k, there := pairs[i]
 		if !there {
 			s.must(was.Name, "has no tunnel with "+s.heir.Gateway.Path())
 			continue
 		}
+		c := now.ipsec.Connections[k]
 		s.connection(was, c)
 		s.key(old.agent, was.Name, now.agent, c.Name)
 	}
-}
-
-// counterpart is the connection of the same peer: of its address and identity, or at
-// least of one of the two.
-func counterpart(was swanctl.Connection, all []swanctl.Connection) (swanctl.Connection, bool) {
-	for _, alike := range []func(c swanctl.Connection) bool{
-		func(c swanctl.Connection) bool { return c.Address == was.Address && c.RemoteID == was.RemoteID },
-		func(c swanctl.Connection) bool { return c.Address == was.Address },
-		func(c swanctl.Connection) bool { return c.RemoteID == was.RemoteID },
-	} {
-		if i := slices.IndexFunc(all, alike); i >= 0 {
-			return all[i], true
-		}
-	}
-	return swanctl.Connection{}, false
 }
 
 // connection names all that differs for one peer. What is offered besides, and timers,
@@ -160,23 +150,29 @@ func list(all []netip.Prefix) string {
 }
 
 func (s *succession) sessions(old, now tunnels) {
-	for _, was := range old.wireguard.Peers {
-		i := slices.IndexFunc(now.wireguard.Peers, func(p wgconf.Peer) bool { return p.PublicKey == was.PublicKey })
-		if i < 0 {
+	pairs := counterparts(old.wireguard.Peers, now.wireguard.Peers, sameKey)
+	for i, was := range old.wireguard.Peers {
+		k, there := pairs[i]
+		if !there {
 			s.must(was.Name, "has no session with "+s.heir.Gateway.Path()+", which knows no peer of its key")
 			continue
 		}
-		is := now.wireguard.Peers[i]
-		if old.wireguard.ListenPort != now.wireguard.ListenPort {
-			s.must(was.Name, "finds the gateway on another port")
-		}
-		if old.agent.PrivateKey != now.agent.PrivateKey {
-			s.must(was.Name, "finds the gateway with the key of "+secret(now.agent.PrivateKey))
-		}
-		if !slices.Equal(was.AllowedIPs, is.AllowedIPs) {
-			s.must(was.Name, "has the addresses "+list(is.AllowedIPs)+" there, not "+list(was.AllowedIPs))
-		}
+		is := now.wireguard.Peers[k]
+		s.session(old, now, was, is)
 		s.key(old.agent, was.Name, now.agent, is.Name)
+	}
+}
+
+// session names all that differs for one WireGuard peer.
+func (s *succession) session(old, now tunnels, was, is wgconf.Peer) {
+	if old.wireguard.ListenPort != now.wireguard.ListenPort {
+		s.must(was.Name, "finds the gateway on another port")
+	}
+	if old.agent.PrivateKey != now.agent.PrivateKey {
+		s.must(was.Name, "finds the gateway with the key of "+secret(now.agent.PrivateKey))
+	}
+	if !slices.Equal(was.AllowedIPs, is.AllowedIPs) {
+		s.must(was.Name, "has the addresses "+list(is.AllowedIPs)+" there, not "+list(was.AllowedIPs))
 	}
 }
 
