@@ -15,6 +15,8 @@ import (
 	"github.com/vpnctl/vpnctl/agent/volume"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render/pod"
+	"github.com/vpnctl/vpnctl/agent/routing"
+	"github.com/vpnctl/vpnctl/agent/wireguard"
 )
 
 // The loop as it runs in a pod, in real time: a swap counts within a second, nobody
@@ -68,5 +70,12 @@ func TestDataplaneRuns(t *testing.T) {
 	}
 	if strings.Contains(s.kernel.ruleset, "oslo, web") || len(s.kernel.device.peers) != 2 || s.kernel.plan.NIC == "" || s.kernel.count("close") != 1 {
 		t.Errorf("what it left: %+v", s.kernel)
+	}
+}
+
+// The device's own packets bear the mark that policy routing sends out by the port.
+func TestDeviceAndRoutingAgreeOnTheMark(t *testing.T) {
+	if wireguard.FirewallMark != routing.Mark {
+		t.Errorf("the device's packets bear %d, routing looks for %d", wireguard.FirewallMark, routing.Mark)
 	}
 }

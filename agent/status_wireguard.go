@@ -7,12 +7,9 @@ import (
 	"github.com/vpnctl/vpnctl/agent/report"
 	"github.com/vpnctl/vpnctl/agent/vici"
 	"github.com/vpnctl/vpnctl/agent/volume"
+	"github.com/vpnctl/vpnctl/agent/wireguard"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
-
-// sessionAge is how long a WireGuard session is good for without another handshake: the
-// protocol's REJECT_AFTER_TIME.
-const sessionAge = 180 * time.Second
 
 // wireguard hands the keys over and makes of what the dataplane half has published
 // what is to be said of each peer.
@@ -69,7 +66,7 @@ func (l *StatusLoop) handOver() {
 // young enough for packets to pass.
 func (l *StatusLoop) observeSession(p vpn.ExpectedPeer, peer volume.WireGuardPeer, there bool, d *volume.Dataplane) peerView {
 	now, r, v := l.Now(), l.memory.of(p.Name), l.view(p)
-	up := there && !peer.Handshake.IsZero() && now.Sub(peer.Handshake) < sessionAge
+	up := there && !peer.Handshake.IsZero() && now.Sub(peer.Handshake) < wireguard.SessionAge
 	if there {
 		r.device(peer)
 	}

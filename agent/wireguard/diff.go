@@ -9,8 +9,9 @@ import (
 	"golang.zx2c4.com/wireguard/wgctrl/wgtypes"
 )
 
-// session is how long the keys of a session are good for: WireGuard's REJECT_AFTER_TIME.
-const session = 180 * time.Second
+// SessionAge is how long a session is good for without another handshake: the protocol's
+// REJECT_AFTER_TIME.
+const SessionAge = 180 * time.Second
 
 // memory is what a device doesn't tell: which peer is whose, and which endpoint was
 // set by us rather than learnt from a packet.
@@ -145,7 +146,7 @@ func (d *difference) update(key wgtypes.Key, p wantedPeer, have wgtypes.Peer, ow
 	}
 	// Its address, or our own key, was still missing when the peer was added.
 	rekeyed := d.config.PrivateKey != nil && (moved || have.Endpoint != nil)
-	if p.keepalive == 0 && (rekeyed || moved && now.Sub(have.LastHandshakeTime) >= session) {
+	if p.keepalive == 0 && (rekeyed || moved && now.Sub(have.LastHandshakeTime) >= SessionAge) {
 		d.speak(&c)
 		differs = true
 	}
@@ -181,7 +182,7 @@ func (d *difference) endpoint(key wgtypes.Key, p wantedPeer, have wgtypes.Peer, 
 		return false
 	}
 	same := addrPort(have.Endpoint) == p.endpoint
-	if !remembered && !same && now.Sub(have.LastHandshakeTime) < session {
+	if !remembered && !same && now.Sub(have.LastHandshakeTime) < SessionAge {
 		return false
 	}
 	d.memory.endpoints[key] = p.endpoint
