@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/vpnctl/vpnctl/agent/resolve"
+	"github.com/vpnctl/vpnctl/agent/routing"
 	"github.com/vpnctl/vpnctl/agent/volume"
+	"github.com/vpnctl/vpnctl/agent/wireguard"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render/pod"
-	"github.com/vpnctl/vpnctl/agent/routing"
-	"github.com/vpnctl/vpnctl/agent/wireguard"
 )
 
 // The loop as it runs in a pod, in real time: a swap counts within a second, nobody
