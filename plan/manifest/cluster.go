@@ -1,0 +1,108 @@
+package manifest
+
+import (
+	"path/filepath"
+	"slices"
+
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/manifest/decode"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Standing is a manifest as a cluster holds it.
+type Standing struct {
+	Kind, Namespace, Name string
+	JSON                  []byte
+}
+
+// String names the manifest as diagnostics do: Kind namespace/name.
+func (s Standing) String() string {
+	return (&object{kind: s.Kind, namespace: s.Namespace, name: s.Name}).String()
+}
+
+// Cluster is what the manifests of a cluster say.
+type Cluster struct {
+	// Estate holds the gateways and links that are valid with all their peers. Their
+	// manifests don't come along: people have written them, and keep them.
+	Estate vpn.Estate
+	// Invalid are the others, each with what is wrong with it or with a peer of it. A peer
+	// that is not valid is still a peer: without it, others could be let in.
+	Invalid map[vpn.Owner]Diagnostics
+	// Found is everything that is to be told of a manifest, by Standing.String.
+	Found map[string]Diagnostics
+}
+
+// FromCluster reads the manifests that a cluster holds, and the Estate from its file.
+// Of two that clash the one that comes later in the list is not valid. What is wrong
+// with a manifest stays with its gateway; what is wrong with the Estate's file is
+// returned, and then there is nothing else.
+func FromCluster(estateFile string, held []Standing) (*Cluster, Diagnostics) {
+	r := &reading{decoder: new(decode.Decoder)}
+	name := filepath.Clean(estateFile)
+	o := r.estateObject(name)
+	if o == nil && r.found.Errors() == 0 {
+		r.failFile(name, refuse("holds no Estate"))
+	}
+	e := r.estate(o, name)
+	if r.found.Errors() > 0 {
+		return &Cluster{}, r.found.sort()
+	}
+	warnings := r.found
+	r.found = nil
+	var objects []*object
+	for _, s := range held {
+		objects = append(objects, r.documents(file{name: s.String(), data: s.JSON})...)
+	}
+	for _, o := range objects {
+		o.placeless = true // one line of JSON is no place
+	}
+	r.objectsInto(&e, objects)
+	c := &Cluster{Estate: e, Invalid: map[vpn.Owner]Diagnostics{}, Found: map[string]Diagnostics{}}
+	for _, d := range r.found {
+		d.Line, d.Column = 0, 0
+		c.Found[d.File] = append(c.Found[d.File], d)
+	}
+	for _, s := range held {
+		c.blame(s)
+	}
+	c.keepValid()
+	return c, warnings.sort()
+}
+
+// blame holds what is wrong with a manifest against the gateway that it belongs to.
+func (c *Cluster) blame(s Standing) {
+	wrong := c.Found[s.String()]
+	if wrong.Errors() == 0 {
+		return
+	}
+	owner := vpn.Owner{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
+	switch s.Kind {
+	case vpnv1alpha1.KindVPNPeer:
+		owner.Kind, owner.Name = vpn.KindVPNGateway, gatewayRef(s.JSON)
+		if owner.Name == "" {
+			return // it is nobody's peer
+		}
+	case ipsecv1alpha1.KindClusterLink:
+		owner.Namespace = ""
+	}
+	c.Invalid[owner] = append(c.Invalid[owner], wrong...)
+}
+
+func gatewayRef(data []byte) string {
+	docs, _ := decode.Documents(data)
+	for _, d := range docs {
+		if ref := d.Root.Find("spec.gatewayRef"); ref != nil {
+			return ref.Text
+		}
+	}
+	return ""
+}
+
+func (c *Cluster) keepValid() {
+	c.Estate.Gateways = slices.DeleteFunc(c.Estate.Gateways, func(g vpn.Gateway) bool { _, bad := c.Invalid[g.Owner]; return bad })
+	c.Estate.Links = slices.DeleteFunc(c.Estate.Links, func(l vpn.Link) bool { _, bad := c.Invalid[l.Owner]; return bad })
+	for i := range c.Estate.Gateways {
+		c.Estate.Gateways[i].Manifests = nil
+	}
+}
