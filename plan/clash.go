@@ -54,7 +54,7 @@ func (d *draft) rename(c clash) string {
 	if address.IsValid() && c.wants.gateway.FloatingIP != address {
 		pins = append(pins, "floatingIP "+address.String())
 	}
-	if cidr.IsValid() && c.wants.gateway.ServiceCIDR != cidr {
+	if cidr.IsValid() && !wantsRange(c.wants.gateway, cidr) {
 		pins = append(pins, "serviceCIDR "+cidr.String())
 	}
 	from, to := c.has.owner.Name, c.wants.owner.Name
@@ -121,7 +121,7 @@ func (d *draft) heirs(has *party, each func(wants *party, what string)) {
 		case p.gateway == nil || p == has:
 		case address.IsValid() && p.gateway.FloatingIP == address:
 			each(p, "floating IP "+address.String())
-		case cidr.IsValid() && p.gateway.ServiceCIDR == cidr:
+		case cidr.IsValid() && wantsRange(p.gateway, cidr):
 			each(p, "service CIDR "+cidr.String())
 		}
 	}

@@ -19,7 +19,7 @@ func (d *draft) successor(p *party) *party {
 		return nil
 	}
 	for _, o := range d.sorted {
-		if o != p && o.gateway != nil && o.gateway.FloatingIP == address && o.gateway.ServiceCIDR == cidr {
+		if o != p && o.gateway != nil && o.gateway.FloatingIP == address && wantsRange(o.gateway, cidr) {
 			return o
 		}
 	}
@@ -36,7 +36,7 @@ func (d *draft) unselectedHeir(p *party) *party {
 	cidr := p.ledger.ServiceCIDR
 	for _, o := range d.sorted {
 		has := o.ledger != nil && o.ledger.ServiceCIDR == cidr
-		if o != p && o.gateway != nil && o.gateway.ServiceCIDR == cidr && !has && o.line != nil && o.line.Excluded {
+		if o != p && o.gateway != nil && wantsRange(o.gateway, cidr) && !has && o.line != nil && o.line.Excluded {
 			return o
 		}
 	}

@@ -44,6 +44,19 @@ func TestInheritance(t *testing.T) {
 		want       []string
 	}{
 		"all stays": {want: []string{deployment + "restart: " + takesOver}},
+		"all stays, and only the road warriors' range is pinned": {
+			edit: pinsRoadWarriors, want: []string{deployment + "restart: " + takesOver},
+		},
+		"a range for road warriors that lies in another service CIDR": {
+			edit: func(w *world) {
+				pinsRoadWarriors(w)
+				w.Estate.Gateways[0].WireGuard.RoadWarriorCIDR = netip.MustParsePrefix("100.64.4.192/26")
+			},
+			want: []string{
+				deployment + "customer: all its tunnels end for good: its peers must change or stop",
+				group + "customer: service CIDR 100.64.3.0/24 is free for others",
+			},
+		},
 		"another protocol": {
 			edit: func(w *world) { w.Estate.Gateways[0].Protocol = vpn.WireGuard },
 			want: []string{deployment + "customer: " + takesOver + "; it speaks wireguard, not ipsec"},
@@ -141,6 +154,12 @@ func TestInheritance(t *testing.T) {
 	}
 }
 
+// pinsRoadWarriors pins the range of road warriors, and by that the one around it.
+func pinsRoadWarriors(w *world) {
+	g := &w.Estate.Gateways[0]
+	g.ServiceCIDR, g.WireGuard = netip.Prefix{}, &vpn.Interface{RoadWarriorCIDR: netip.MustParsePrefix("100.64.3.192/26")}
+}
+
 // renamed gives an exposure of the desired side another name.
 func renamed(w *world, from, to string) {
 	for id, r := range w.Desired {
@@ -164,9 +183,14 @@ func TestALedgerDoesNotGoWithoutItsHeir(t *testing.T) {
 	after := heir(func(s *site) { pinsAddress(s); pinsRange(s) })
 	for name, test := range map[string]struct {
 		before   []site
+		edit     func(*world)
 		selected []string
 		want     []string
 	}{
+		"an heir that pins its road warriors' range alone": {
+			before: []site{dc1()}, edit: pinsRoadWarriors, selected: []string{"acme/dc1"},
+			want: []string{"acme/dc1: nothing of it is removed: its addresses would be lost to zeta/heir, which takes over its service CIDR (hand over in the same run: --gateway zeta/heir)"},
+		},
 		"an heir that is not selected": {
 			before: []site{dc1()}, selected: []string{"acme/dc1"},
 			want: []string{"acme/dc1: nothing of it is removed: its addresses would be lost to zeta/heir, which takes over its service CIDR (hand over in the same run: --gateway zeta/heir)"},
@@ -180,6 +204,9 @@ func TestALedgerDoesNotGoWithoutItsHeir(t *testing.T) {
 			w := between(test.before, []site{after})
 			prune(w)
 			w.Estate.Gateways[0].ServiceCIDR = after.ledger().ServiceCIDR
+			if test.edit != nil {
+				test.edit(w)
+			}
 			w.Options.Gateways = test.selected
 			p := Make(w.Input)
 			var got []string

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -33,7 +34,7 @@ func (d *draft) loss(p *party, c *Change) Verdict {
 		v.Consequence = body(c.Before, floatingIP).Address + goesBack
 	case c.Before.SecurityGroup != nil:
 		cidr := serviceCIDR(c.Before.SecurityGroup.Ledger)
-		if cidr == "" || d.pinsRange(cidr) {
+		if cidr == "" || d.pinnedRange(cidr) {
 			return d.late(p)
 		}
 		v.Consequence = "service CIDR " + cidr + " is free for others"
@@ -60,11 +61,17 @@ func (d *draft) late(p *party) Verdict {
 	return v
 }
 
-// pinsRange tells whether a manifest pins a service CIDR.
-func (d *draft) pinsRange(cidr string) bool {
-	return slices.ContainsFunc(d.in.Estate.Gateways, func(g vpn.Gateway) bool {
-		return g.ServiceCIDR.IsValid() && g.ServiceCIDR.String() == cidr
-	})
+// pinnedRange tells whether a manifest pins a service CIDR.
+func (d *draft) pinnedRange(cidr string) bool {
+	p, err := netip.ParsePrefix(cidr)
+	return err == nil && slices.ContainsFunc(d.in.Estate.Gateways, func(g vpn.Gateway) bool { return wantsRange(&g, p) })
+}
+
+// wantsRange tells whether a gateway's manifest pins a service CIDR, be it by the range
+// of its road warriors alone.
+func wantsRange(g *vpn.Gateway, cidr netip.Prefix) bool {
+	pin, ok := alloc.Pinned(g)
+	return ok && pin == cidr
 }
 
 // departure is what becomes of a peer without a manifest: its tunnel ends for good, or
