@@ -85,7 +85,7 @@ func (l *StatusLoop) connect(ctx context.Context) error {
 	fresh := charon{
 		session: session, names: map[string]bool{}, ids: map[string]bool{}, once: true,
 		loaded: map[string]swanctl.Connection{}, before: map[string]swanctl.Connection{},
-		keys: map[string]given{}, refused: map[string]refusal{},
+		keys: map[string]given{}, refused: map[string]refusal{}, pause: l.charon.pause,
 	}
 	names, ids, err := fresh.ask(ctx)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/vpnctl/vpnctl/agent/report"
@@ -172,5 +173,27 @@ func TestASwapWhileItIsRead(t *testing.T) {
 	r.tick()
 	if r.loop.moved() {
 		t.Error("what was read already counts as another generation, for ever")
+	}
+}
+
+// TestACharonThatIsNotWell: one that answers to begin with, and then doesn't list its
+// SAs, is asked ever less often, as one that is away.
+func TestACharonThatIsNotWell(t *testing.T) {
+	r := newRig(t)
+	r.peer("ina")
+	r.settled()
+	r.charon.Refuse("list-sas", "out of memory")
+	var waits []time.Duration
+	for range 5 {
+		waits = append(waits, r.loop.tick(t.Context()))
+	}
+	if diff := cmp.Diff([]time.Duration{1e9, 2e9, 4e9, 5e9, 5e9}, waits); diff != "" {
+		t.Errorf("until the next attempt (-want +got)\n%s", diff)
+	}
+	r.charon.Refuse("list-sas", "")
+	r.tick()
+	r.charon.Kill()
+	if wait := r.loop.tick(t.Context()); wait != r.loop.Gap {
+		t.Errorf("after a while in which all was well, the next attempt comes in %s", wait)
 	}
 }
