@@ -53,10 +53,16 @@ func Serve(ctx context.Context, address string, h http.Handler) error {
 	if err != nil {
 		return fmt.Errorf("serving probes: %w", err)
 	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	server := serverOf(h, 30*time.Second)
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving probes: %w", err)
 	}
 	return nil
+}
+
+// serverOf bounds how long one caller may take: many that ask and then don't read would
+// otherwise fill the container's memory with answers.
+func serverOf(h http.Handler, patience time.Duration) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: min(5*time.Second, patience), WriteTimeout: patience, IdleTimeout: time.Minute}
 }
