@@ -1,0 +1,69 @@
+//go:build e2e
+
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The processes of the cluster.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	Kubelets          = "kwok"
+)
+
+// Up starts the processes of the cluster that don't run, and waits until it answers
+// and each node with a kubelet is ready.
+func (l *Lab) Up(t testing.TB) {
+	t.Helper()
+	l.run(t, "up")
+}
+
+// Stop ends processes of the lab in good order. They run again when the test is over,
+// or after Up.
+func (l *Lab) Stop(t testing.TB, processes ...string) {
+	t.Helper()
+	t.Cleanup(func() { l.Up(t) })
+	l.run(t, "down", processes...)
+}
+
+// Kill ends a process of the lab at once, as a crash does. It runs again when the
+// test is over, or after Up.
+func (l *Lab) Kill(t testing.TB, process string) {
+	t.Helper()
+	t.Cleanup(func() { l.Up(t) })
+	pid := l.pid(t, process)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatalf("killing %s, process %d: %v", process, pid, err)
+	}
+	l.run(t, "down", process) // waits until it is gone
+}
+
+// pid reads the number of a process, which is the lab's if it began when the pid
+// file says.
+func (l *Lab) pid(t testing.TB, process string) int {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(l.dir, "run", process+".pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, moment, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+	stat, err := os.ReadFile(filepath.Join("/proc", number, "stat"))
+	if err != nil {
+		t.Fatalf("%s doesn't run: %v", process, err)
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	pid, err := strconv.Atoi(number)
+	if err != nil || len(fields) < 20 || fields[19] != moment {
+		t.Fatalf("%s doesn't run: its pid file says %q", process, data)
+	}
+	return pid
+}
