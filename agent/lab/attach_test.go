@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // attachment is the part of a CNI list that the lab knows how to carry out.
@@ -29,7 +31,7 @@ type attachment struct {
 // attach does what the plugins of a network attachment do: host-device brings the
 // port's interface into the pod as net1, static gives it its address, tuning writes
 // settings of the namespace, in which IFNAME is the interface.
-func attach(t *testing.T, config string, pod netns, port func(mac string)) {
+func attach(t *testing.T, config string, pod netns.Namespace, port func(mac string)) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(config))
 	d.DisallowUnknownFields()
@@ -42,12 +44,12 @@ func attach(t *testing.T, config string, pod netns, port func(mac string)) {
 		case p.Type == "host-device" && p.IPAM.Type == "static":
 			port(p.MAC)
 			for _, address := range p.IPAM.Addresses {
-				pod.ip(t, fmt.Sprintf("addr add %s dev net1", address.Address))
+				pod.IP(t, fmt.Sprintf("addr add %s dev net1", address.Address))
 			}
-			pod.ip(t, "link set net1 up")
+			pod.IP(t, "link set net1 up")
 		case p.Type == "tuning":
 			for name, value := range p.Sysctls {
-				pod.sysctl(t, strings.ReplaceAll(name, "IFNAME", "net1"), value)
+				pod.Sysctl(t, strings.ReplaceAll(name, "IFNAME", "net1"), value)
 			}
 		default:
 			t.Fatalf("the lab doesn't know the CNI plugin %s", p.Type)

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // attempt is a connection that must not come about.
 type attempt struct {
 	sentence string
-	from     netns
+	from     netns.Namespace
 	source   string // empty: the usual
 	to       string
 }
@@ -25,7 +27,7 @@ func refused(t *testing.T, attempts ...attempt) {
 	var all sync.WaitGroup
 	for _, a := range attempts {
 		all.Go(func() {
-			if c, err := a.from.dial(a.source, a.to, shortly); err == nil {
+			if c, err := a.from.Dial(a.source, a.to, shortly); err == nil {
 				c.Close()
 				t.Errorf("reached: %s (%s)", a.sentence, a.to)
 			}
@@ -39,14 +41,14 @@ func (l *ipsecLab) sources(t *testing.T) {
 	plant := l.plants["plant1"]
 	port := netip.MustParseAddr(l.pod.rendered.expect.Port.Address)
 	addr := netip.MustParseAddr
-	silence(t, l.fabric.services, "eth0")
-	services, client, wire := capturing(t, l.fabric.services, "eth0"), capturing(t, plant.host, "eth0"), capturing(t, l.fabric.ns, "port-dc1")
+	l.fabric.services.Quiet(t, "eth0")
+	services, client, wire := l.fabric.services.Capture(t, "eth0"), plant.host.Capture(t, "eth0"), l.fabric.ns.Capture(t, "port-dc1")
 	l.reach(t, "web", "192.168.10.40")
 	if _, err := fetch(l.fabric.host, "", "100.64.0.200:8443", "/", answerWithin); err != nil {
 		t.Error(err)
 	}
 	type hop struct{ from, to netip.Addr }
-	expect := func(where string, got []packet, want ...hop) {
+	expect := func(where string, got []netns.Packet, want ...hop) {
 		t.Helper()
 		allowed, seen := map[hop]bool{}, map[hop]bool{}
 		for _, h := range want {
@@ -68,11 +70,11 @@ func (l *ipsecLab) sources(t *testing.T) {
 			}
 		}
 	}
-	expect("at the service", services.end(), hop{port, addr("10.20.0.15")})
-	expect("at the client", client.end(), hop{addr("192.168.10.40"), addr("100.64.0.10")}, hop{addr("100.64.0.1"), addr("192.168.10.40")})
-	expect("at the port", wire.end(), hop{port, addr("10.20.0.15")}, hop{addr(hostAddress), addr("100.64.0.200")})
+	expect("at the service", services.End(), hop{port, addr("10.20.0.15")})
+	expect("at the client", client.End(), hop{addr("192.168.10.40"), addr("100.64.0.10")}, hop{addr("100.64.0.1"), addr("192.168.10.40")})
+	expect("at the port", wire.End(), hop{port, addr("10.20.0.15")}, hop{addr(hostAddress), addr("100.64.0.200")})
 	public, peer := netip.MustParseAddr(l.pod.rendered.expect.PublicAddress), addr(plant.address)
-	tunnelled := wire.seen(func(p packet) bool { return p.Source == peer || p.Destination == peer })
+	tunnelled := wire.Seen(func(p netns.Packet) bool { return p.Source == peer || p.Destination == peer })
 	if len(tunnelled) == 0 {
 		t.Error("nothing was seen between gateway and peer")
 	}
@@ -86,9 +88,9 @@ func (l *ipsecLab) sources(t *testing.T) {
 // closed: whatever isn't exposed isn't reached, from anywhere.
 func (l *ipsecLab) closed(t *testing.T) {
 	host, stranger := l.plants["plant1"].host, l.fabric.stranger
-	stranger.ip(t, "route replace 100.64.0.0/24 via 198.51.100.1", "addr add 192.168.10.40/32 dev lo")
+	stranger.IP(t, "route replace 100.64.0.0/24 via 198.51.100.1", "addr add 192.168.10.40/32 dev lo")
 	before := l.webs["web"].calls() + l.webs["mes"].calls()
-	seen, knocks := capturing(t, l.fabric.services, "eth0"), capturing(t, l.fabric.ns, "port-dc1")
+	seen, knocks := l.fabric.services.Capture(t, "eth0"), l.fabric.ns.Capture(t, "port-dc1")
 	refused(t,
 		attempt{"another port of an exposed service", host, "", "100.64.0.10:8081"},
 		attempt{"a port of another exposure", host, "", "100.64.0.11:8080"},
@@ -106,10 +108,10 @@ func (l *ipsecLab) closed(t *testing.T) {
 		attempt{"a reverse exposure, by a stranger", stranger, "", "100.64.0.200:8443"},
 		attempt{"a reverse exposure, by a stranger with a customer's source", stranger, "192.168.10.40", "100.64.0.200:8443"},
 	)
-	stranger.ip(t, "addr del 192.168.10.40/32 dev lo")
+	stranger.IP(t, "addr del 192.168.10.40/32 dev lo")
 	for _, source := range []string{strangerAddress, "192.168.10.40", hostAddress} {
 		from := netip.MustParseAddr(source)
-		if len(knocks.seen(func(p packet) bool {
+		if len(knocks.Seen(func(p netns.Packet) bool {
 			return p.Source == from && p.Protocol == unix.IPPROTO_TCP && (p.To == 7 || p.To == 8080)
 		})) == 0 {
 			t.Errorf("nothing from %s has come to the gateway's port: that proves nothing", from)
@@ -118,7 +120,7 @@ func (l *ipsecLab) closed(t *testing.T) {
 	if after := l.webs["web"].calls() + l.webs["mes"].calls(); after != before {
 		t.Errorf("%d connections came through", after-before)
 	}
-	for _, p := range seen.end() {
+	for _, p := range seen.End() {
 		if p.Protocol == unix.IPPROTO_TCP {
 			t.Errorf("a packet came through to the services: %s", fmt.Sprint(p.Source, p.From, p.Destination, p.To))
 		}

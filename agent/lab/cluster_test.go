@@ -13,6 +13,7 @@ import (
 	"github.com/miekg/dns"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/agent/report/fakeapi"
 )
 
@@ -23,7 +24,7 @@ const (
 
 // cluster is what is on the pods' eth0 side.
 type cluster struct {
-	ns    netns
+	ns    netns.Namespace
 	api   *fakeapi.Server
 	names *names
 	pods  int
@@ -31,10 +32,10 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{ns: newNetns(t, "cluster")}
-	c.ns.ip(t, "addr add "+apiAddress+"/32 dev lo", "addr add "+dnsAddress+"/32 dev lo",
+	c := &cluster{ns: netns.New(t, "cluster")}
+	c.ns.IP(t, "addr add "+apiAddress+"/32 dev lo", "addr add "+dnsAddress+"/32 dev lo",
 		"link add pods type bridge", "addr add 10.244.1.1/24 dev pods", "link set pods up")
-	l, err := c.ns.listen(apiAddress + ":443")
+	l, err := c.ns.Listen(apiAddress + ":443")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +51,9 @@ func newCluster(t *testing.T) *cluster {
 func (c *cluster) join(t *testing.T, p *pod) {
 	t.Helper()
 	c.pods++
-	wire(t, p.ns, "eth0", c.ns, "to-"+p.name)
-	c.ns.ip(t, "link set to-"+p.name+" master pods")
-	p.ns.ip(t, fmt.Sprintf("addr add 10.244.1.%d/24 dev eth0", 16+c.pods), "route add default via 10.244.1.1")
+	netns.Wire(t, p.ns, "eth0", c.ns, "to-"+p.name)
+	c.ns.IP(t, "link set to-"+p.name+" master pods")
+	p.ns.IP(t, fmt.Sprintf("addr add 10.244.1.%d/24 dev eth0", 16+c.pods), "route add default via 10.244.1.1")
 	p.eth0 = fmt.Sprintf("10.244.1.%d", 16+c.pods)
 	p.account = c.api.Account(p.namespace, p.name, p.rendered.rules...)
 }
@@ -94,11 +95,10 @@ type names struct {
 	ttl       uint32
 }
 
-func newNames(t *testing.T, n netns) *names {
+func newNames(t *testing.T, n netns.Namespace) *names {
 	t.Helper()
 	s := &names{addresses: map[string]string{}, ttl: 1}
-	var udp net.PacketConn
-	err := n.do(func() (err error) { udp, err = net.ListenPacket("udp4", dnsAddress+":53"); return err })
+	udp, err := n.ListenUDP(dnsAddress + ":53")
 	if err != nil {
 		t.Fatal(err)
 	}

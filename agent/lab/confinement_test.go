@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // confinement: what the Deployment takes away is really gone.
 func (l *ipsecLab) confinement(t *testing.T) {
 	for _, c := range l.pod.containers {
-		eventually(t, c.spec.Name+" runs", 30*time.Second, func() bool { return c.proc("Name") == processName(c) })
+		netns.Eventually(t, c.spec.Name+" runs", 30*time.Second, func() bool { return c.proc("Name") == processName(c) })
 		want := capabilities(t, c)
 		if got := c.set("CapBnd"); got != want {
 			t.Errorf("%s may have the capabilities %x, want %x", c.spec.Name, got, want)

@@ -21,6 +21,6 @@
 // Not imitated: the seccomp profile, resource limits (peak memory is compared with
 // them), and security groups, so that more reaches the pod than in reality.
 //
-// All of it runs in mount and process namespaces of its own: when the tests end, by
-// whatever means, nothing is left.
+// What is needed for that, and for other tests with real packets, is in netns; when the
+// tests end, by whatever means, nothing is left.
 package lab

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/vpnctl/vpnctl/agent/lab/configmap"
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/agent/volume"
 	renderpod "github.com/vpnctl/vpnctl/render/pod"
 )
@@ -20,7 +22,7 @@ import (
 // flows waits until plant1 reaches a service.
 func (l *ipsecLab) flows(t *testing.T, what string, within time.Duration) {
 	t.Helper()
-	eventually(t, what, within, func() bool {
+	netns.Eventually(t, what, within, func() bool {
 		_, err := fetch(l.plants["plant1"].host, "192.168.10.40", "100.64.0.10:8080", "/", 500*time.Millisecond)
 		return err == nil
 	})
@@ -48,32 +50,32 @@ func (l *ipsecLab) files(t *testing.T) {
 	name := renderpod.RulesName(l.gateway())
 	dir, good := l.pod.mounted[name], l.pod.rendered.configs[name].Data[renderpod.KeyRules]
 	mount := func(text string) {
-		if err := swap(dir, map[string]string{renderpod.KeyRules: text}); err != nil {
+		if err := configmap.Swap(dir, map[string]string{renderpod.KeyRules: text}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	bystander := streaming(t, l.plants["plant1"].host, "192.168.10.40", "100.64.0.11:7")
+	bystander := l.plants["plant1"].host.Stream(t, "192.168.10.40", "100.64.0.11:7")
 	for sentence, text := range map[string]string{
 		"that nft refuses": strings.Replace(good, "ct state established,related accept", "ct state established,relatd accept", 1),
 		"that ends early":  good[:len(good)/2],
 	} {
 		mount(text)
-		eventually(t, "a ruleset "+sentence+" shows", 5*time.Second, func() bool { return l.problem(volume.PartRuleset) })
+		netns.Eventually(t, "a ruleset "+sentence+" shows", 5*time.Second, func() bool { return l.problem(volume.PartRuleset) })
 		l.reach(t, "web", "192.168.10.40")
 		l.reach(t, "web", "192.168.20.40")
 		refused(t, attempt{"what wasn't exposed before", l.plants["plant2"].host, "", "100.64.0.12:8080"})
 		mount(good)
-		eventually(t, "and all is well again", 5*time.Second, func() bool { return !l.problem(volume.PartRuleset) })
+		netns.Eventually(t, "and all is well again", 5*time.Second, func() bool { return !l.problem(volume.PartRuleset) })
 	}
 	last := without(good, "# plant1, erp")
 	mount(without(good, "# plant2, web"))
 	time.Sleep(150 * time.Millisecond)
 	mount(last)
-	eventually(t, "of two changes within a second the second is in force", 2*time.Second, func() bool { return l.dataplane().Ruleset == volume.Hash(last) })
+	netns.Eventually(t, "of two changes within a second the second is in force", 2*time.Second, func() bool { return l.dataplane().Ruleset == volume.Hash(last) })
 	refused(t, attempt{"what the second has taken away", l.plants["plant1"].host, "192.168.10.40", "100.64.0.12:8080"})
 	l.reach(t, "web", "192.168.20.40")
 	mount(good)
-	eventually(t, "and the first again", 2*time.Second, func() bool { return l.dataplane().Ruleset == volume.Hash(good) })
+	netns.Eventually(t, "and the first again", 2*time.Second, func() bool { return l.dataplane().Ruleset == volume.Hash(good) })
 	l.undisturbed(t, "a connection, through all of this", bystander)
 }
 
@@ -92,18 +94,18 @@ func without(text, part string) string {
 func (l *ipsecLab) moves(t *testing.T) {
 	l.reach(t, "erp", "192.168.10.40")
 	l.cluster.names.set("erp.lab.example", "10.20.0.18")
-	eventually(t, "an exposure follows its name", 10*time.Second, func() bool {
+	netns.Eventually(t, "an exposure follows its name", 10*time.Second, func() bool {
 		got, _ := fetch(l.plants["plant1"].host, "192.168.10.40", "100.64.0.12:8080", "/", time.Second)
 		return contains(got, "erp2")
 	})
 	l.cluster.names.set("erp.lab.example", "")
-	eventually(t, "a name that is gone shows", 15*time.Second, func() bool { return l.problem(volume.PartDNS) })
+	netns.Eventually(t, "a name that is gone shows", 15*time.Second, func() bool { return l.problem(volume.PartDNS) })
 	got, err := fetch(l.plants["plant1"].host, "192.168.10.40", "100.64.0.12:8080", "/", answerWithin)
 	if err != nil || !contains(got, "erp2") {
 		t.Errorf("the last address of a name that is gone: %q (%v)", got, err)
 	}
 	l.cluster.names.set("erp.lab.example", "10.20.0.17")
-	eventually(t, "and it comes back", 15*time.Second, func() bool {
+	netns.Eventually(t, "and it comes back", 15*time.Second, func() bool {
 		got, _ := fetch(l.plants["plant1"].host, "192.168.10.40", "100.64.0.12:8080", "/", time.Second)
 		return contains(got, "erp for") && !l.problem(volume.PartDNS)
 	})
@@ -113,7 +115,7 @@ func (l *ipsecLab) moves(t *testing.T) {
 // depends on them.
 func (l *ipsecLab) kills(t *testing.T) {
 	const times = 50
-	bystander := streaming(t, l.plants["plant1"].host, "192.168.10.40", "100.64.0.11:7")
+	bystander := l.plants["plant1"].host.Stream(t, "192.168.10.40", "100.64.0.11:7")
 	l.untouched(t, func() {
 		killed := 0
 		for end := time.Now().Add(90 * time.Second); killed < times && time.Now().Before(end); {
@@ -127,8 +129,8 @@ func (l *ipsecLab) kills(t *testing.T) {
 		if killed < times {
 			t.Errorf("%d kills of %d", killed, times)
 		}
-		eventually(t, "ready after 50 kills", 30*time.Second, func() bool { return l.pod.ready() && !l.problem(volume.PartRuleset) })
-		eventually(t, "everything up in status after 50 kills", 15*time.Second, func() bool { return l.up("plant1") && l.up("plant2") })
+		netns.Eventually(t, "ready after 50 kills", 30*time.Second, func() bool { return l.pod.ready() && !l.problem(volume.PartRuleset) })
+		netns.Eventually(t, "everything up in status after 50 kills", 15*time.Second, func() bool { return l.up("plant1") && l.up("plant2") })
 	}, "plant1", "plant2")
 	l.undisturbed(t, "a connection, meanwhile", bystander)
 	l.reach(t, "web", "192.168.20.40")
@@ -137,14 +139,14 @@ func (l *ipsecLab) kills(t *testing.T) {
 // apiAway: the API server is needed for news alone.
 func (l *ipsecLab) apiAway(t *testing.T) {
 	const away = 20 * time.Second
-	bystander := streaming(t, l.plants["plant1"].host, "192.168.10.40", "100.64.0.11:7")
+	bystander := l.plants["plant1"].host.Stream(t, "192.168.10.40", "100.64.0.11:7")
 	starts, _ := l.pod.container("status").count()
 	l.untouched(t, func() {
 		l.cluster.api.Down()
 		time.Sleep(away / 2)
 		l.edit(t, map[string]string{"plant2.yaml": plantManifest(l.plants["plant2"], usual, "{exposures: [web, echo]}")})
-		eventually(t, "a grant opens while the API is away", 5*time.Second, func() bool {
-			c, err := l.plants["plant2"].host.dial("", "100.64.0.11:7", time.Second)
+		netns.Eventually(t, "a grant opens while the API is away", 5*time.Second, func() bool {
+			c, err := l.plants["plant2"].host.Dial("", "100.64.0.11:7", time.Second)
 			if err == nil {
 				c.Close()
 			}
@@ -153,7 +155,7 @@ func (l *ipsecLab) apiAway(t *testing.T) {
 		time.Sleep(away / 2)
 		asked := len(l.cluster.api.Requests())
 		l.cluster.api.Up()
-		eventually(t, "the API is asked again", 40*time.Second, func() bool { return len(l.cluster.api.Requests()) > asked })
+		netns.Eventually(t, "the API is asked again", 40*time.Second, func() bool { return len(l.cluster.api.Requests()) > asked })
 	}, "plant1", "plant2")
 	if now, _ := l.pod.container("status").count(); now != starts {
 		t.Error("the status container was restarted for an API that was away")
@@ -166,26 +168,26 @@ func (l *ipsecLab) charonDies(t *testing.T) {
 	charon := l.pod.container("charon")
 	for _, socket := range []string{"left behind", "gone"} {
 		starts, _ := charon.count()
-		clear := capturing(t, l.fabric.ns, "port-dc1")
+		clear := l.fabric.ns.Capture(t, "port-dc1")
 		if socket == "gone" {
 			if err := os.Remove(l.pod.memory + "/charon.vici"); err != nil {
 				t.Error(err)
 			}
 		}
 		killAndKnock(t, charon, l.fabric.host, "100.64.0.200:8443")
-		eventually(t, "charon runs again, socket "+socket, 10*time.Second, func() bool { now, _ := charon.count(); return now > starts })
+		netns.Eventually(t, "charon runs again, socket "+socket, 10*time.Second, func() bool { now, _ := charon.count(); return now > starts })
 		l.flows(t, "packets pass again, socket "+socket, 60*time.Second)
-		eventually(t, "every peer is up again", 60*time.Second, func() bool { return l.up("plant1") && l.up("plant2") })
-		noneClear(t, clear)
+		netns.Eventually(t, "every peer is up again", 60*time.Second, func() bool { return l.up("plant1") && l.up("plant2") })
+		noneClear(t, clear, "192.168.")
 	}
 }
 
 // killAndKnock ends a container by force while somebody wants to reach a customer.
-func killAndKnock(t *testing.T, c *container, from netns, to string) {
+func killAndKnock(t *testing.T, c *container, from netns.Namespace, to string) {
 	t.Helper()
 	c.signal(syscall.SIGKILL)
 	for range 5 {
-		if c, err := from.dial("", to, 200*time.Millisecond); err == nil {
+		if c, err := from.Dial("", to, 200*time.Millisecond); err == nil {
 			c.Close()
 		}
 	}
@@ -193,14 +195,12 @@ func killAndKnock(t *testing.T, c *container, from netns, to string) {
 
 // noneClear wants that no packet for or from a customer's networks was seen outside of
 // a tunnel.
-func noneClear(t *testing.T, c *capture) {
+func noneClear(t *testing.T, c *netns.Capture, networks string) {
 	t.Helper()
-	for _, p := range c.end() {
-		for _, a := range []string{p.Source.String(), p.Destination.String()} {
-			if contains(a, "192.168.") {
-				t.Errorf("in the clear: %s to %s, protocol %d", p.Source, p.Destination, p.Protocol)
-				return
-			}
+	for _, p := range c.End() {
+		if contains(p.Source.String()+" "+p.Destination.String(), networks) {
+			t.Errorf("in the clear: %s to %s, protocol %d", p.Source, p.Destination, p.Protocol)
+			return
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (l *ipsecLab) charonHangs(t *testing.T) {
 	charon := l.pod.container("charon")
 	_, before := charon.count()
 	charon.signal(syscall.SIGSTOP)
-	eventually(t, "a charon that hangs is restarted", 80*time.Second, func() bool { _, unwell := charon.count(); return unwell > before })
+	netns.Eventually(t, "a charon that hangs is restarted", 80*time.Second, func() bool { _, unwell := charon.count(); return unwell > before })
 	l.flows(t, "and packets pass again", 60*time.Second)
 	for _, c := range []string{"dataplane", "status"} {
 		if _, unwell := l.pod.container(c).count(); unwell > 0 {
@@ -223,23 +223,23 @@ func (l *ipsecLab) charonHangs(t *testing.T) {
 // then nothing for it leaves in the clear.
 func (l *ipsecLab) peerAway(t *testing.T) {
 	first := l.plants["plant1"]
-	through := streaming(t, l.fabric.host, "", "100.64.0.201:7")
-	clear := capturing(t, l.fabric.ns, "port-dc1")
-	first.kill()
+	through := l.fabric.host.Stream(t, "", "100.64.0.201:7")
+	clear := l.fabric.ns.Capture(t, "port-dc1")
+	first.charon.Kill()
 	if out, err := l.pod.container("charon").exec("swanctl", "--terminate", "--ike", "plant1", "--force", "--uri", "unix:///run/vpnctl/charon.vici"); err != nil {
 		t.Fatalf("ending the tunnel: %v %s", err, out)
 	}
-	eventually(t, "status shows that a peer is away", 30*time.Second, func() bool { return !l.up("plant1") })
+	netns.Eventually(t, "status shows that a peer is away", 30*time.Second, func() bool { return !l.up("plant1") })
 	time.Sleep(5 * time.Second)
-	sent := clear.seen(func(p packet) bool { return p.Source.String() == hostAddress && p.Protocol == unix.IPPROTO_TCP })
+	sent := clear.Seen(func(p netns.Packet) bool { return p.Source.String() == hostAddress && p.Protocol == unix.IPPROTO_TCP })
 	if len(sent) == 0 {
 		t.Error("the host has sent nothing for the peer: that proves nothing")
 	}
-	noneClear(t, clear)
-	first.start(t)
+	noneClear(t, clear, "192.168.")
+	first.charon.Start(t)
 	first.configure(t, l.pod.rendered.expect.PublicAddress, l.keys["plant1"], usual)
 	l.flows(t, "packets pass again, and the peer has done nothing for it", 100*time.Second)
-	eventually(t, "the connection from before goes on", 60*time.Second, func() bool { return through.silence() < time.Second })
+	netns.Eventually(t, "the connection from before goes on", 60*time.Second, func() bool { return through.Silence() < time.Second })
 }
 
 // idle: with everything up and nothing new, nobody is busy.

@@ -5,6 +5,8 @@ package lab
 import (
 	"testing"
 	"time"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 const (
@@ -42,7 +44,7 @@ func (l *ipsecLab) reach(t *testing.T, service, source string) {
 }
 
 // hostOf is the host that has an address.
-func (l *ipsecLab) hostOf(address string) netns {
+func (l *ipsecLab) hostOf(address string) netns.Namespace {
 	for _, p := range l.plants {
 		for _, n := range p.networks {
 			if n+".40" == address {
@@ -58,11 +60,11 @@ func (l *ipsecLab) hostOf(address string) netns {
 func (l *ipsecLab) grants(t *testing.T) {
 	first, second := l.plants["plant1"], l.plants["plant2"]
 	second.configure(t, l.pod.rendered.expect.PublicAddress, l.key("plant2"), usual)
-	bystander := streaming(t, first.host, "192.168.10.40", "100.64.0.11:7")
+	bystander := first.host.Stream(t, "192.168.10.40", "100.64.0.11:7")
 	l.edit(t, map[string]string{
 		"plant1.yaml": plantManifest(first, usual, everything), "plant2.yaml": plantManifest(second, usual, "{}"),
 	})
-	eventually(t, "a second peer is up", 45*time.Second, func() bool { return l.up("plant2") })
+	netns.Eventually(t, "a second peer is up", 45*time.Second, func() bool { return l.up("plant2") })
 	refused(t,
 		attempt{"an exposure without a grant", second.host, "", "100.64.0.10:8080"},
 		attempt{"another one", second.host, "", "100.64.0.11:7"},
@@ -70,29 +72,35 @@ func (l *ipsecLab) grants(t *testing.T) {
 		attempt{"another peer's host itself", second.host, "", "192.168.10.40:8443"},
 	)
 	l.edit(t, map[string]string{"plant2.yaml": plantManifest(second, usual, "{exposures: [web, echo]}")})
-	eventually(t, "a grant opens", 5*time.Second, func() bool {
+	netns.Eventually(t, "a grant opens", 5*time.Second, func() bool {
 		_, err := fetch(second.host, "", "100.64.0.10:8080", "/", 500*time.Millisecond)
 		return err == nil
 	})
-	victim := streaming(t, second.host, "", "100.64.0.11:7")
+	victim := second.host.Stream(t, "", "100.64.0.11:7")
 	time.Sleep(500 * time.Millisecond)
 	l.edit(t, map[string]string{"plant2.yaml": plantManifest(second, usual, "{exposures: [web]}")})
-	revoked := time.Now()
-	time.Sleep(4 * time.Second)
-	took := max(0, time.Since(revoked)-victim.silence())
-	t.Logf("%-58s %8s  (bound %s)", "a revoked grant ends its live connection", took.Round(10*time.Millisecond), cutBound)
-	if took > cutBound {
-		t.Errorf("a revoked connection went on for %s", took)
-	}
+	ends(t, victim)
 	refused(t, attempt{"a revoked exposure", second.host, "", "100.64.0.11:7"})
 	l.reach(t, "web", "192.168.20.40")
 	l.undisturbed(t, "plant1's connection, through all of this", bystander)
 }
 
-// undisturbed wants a stream to have gone on.
-func (l *ipsecLab) undisturbed(t *testing.T, what string, s *stream) {
+// ends wants a stream, whose grant was revoked just now, to have ended in time.
+func ends(t *testing.T, s *netns.Stream) {
 	t.Helper()
-	gap, err := s.longest()
+	revoked := time.Now()
+	time.Sleep(4 * cutBound)
+	took := max(0, time.Since(revoked)-s.Silence())
+	t.Logf("%-58s %8s  (bound %s)", "a revoked grant ends its live connection", took.Round(10*time.Millisecond), cutBound)
+	if took > cutBound {
+		t.Errorf("a revoked connection went on for %s", took)
+	}
+}
+
+// undisturbed wants a stream to have gone on.
+func (l *ipsecLab) undisturbed(t *testing.T, what string, s *netns.Stream) {
+	t.Helper()
+	gap, err := s.Longest()
 	t.Logf("%-58s %8s  (bound %s)", what+": longest pause", gap.Round(10*time.Millisecond), calm)
 	if err != nil || gap > calm {
 		t.Errorf("%s: paused for %s (%v)", what, gap, err)

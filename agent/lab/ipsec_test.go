@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -71,9 +72,7 @@ func (l *ipsecLab) run(t *testing.T, steps ...step) {
 // TestIPsec begins with one peer.
 func TestIPsec(t *testing.T) {
 	t.Parallel()
-	l := newIPsecLab(t)
-	l.peer(t, "plant1", "")
-	l.begin(t)
+	l := newIPsecLab(t, map[string]string{"plant1": ""})
 	l.run(t, []step{
 		{"containers are confined as the Deployment says", (*ipsecLab).confinement},
 		{"tunnels come up by themselves", (*ipsecLab).comesUp},
@@ -93,10 +92,7 @@ func TestIPsec(t *testing.T) {
 // TestIPsecFaults has two peers, and something breaks.
 func TestIPsecFaults(t *testing.T) {
 	t.Parallel()
-	l := newIPsecLab(t)
-	l.peer(t, "plant1", everything)
-	l.peer(t, "plant2", "{exposures: [web]}")
-	l.begin(t)
+	l := newIPsecLab(t, map[string]string{"plant1": everything, "plant2": "{exposures: [web]}"})
 	l.run(t, []step{
 		{"tunnels come up by themselves", (*ipsecLab).comesUp},
 		{"the agent killed at random", (*ipsecLab).kills},
@@ -112,10 +108,7 @@ func TestIPsecFaults(t *testing.T) {
 // TestIPsecKeys has two peers, and keys and proposals change.
 func TestIPsecKeys(t *testing.T) {
 	t.Parallel()
-	l := newIPsecLab(t)
-	l.peer(t, "plant1", everything)
-	l.peer(t, "plant2", "{exposures: [web]}")
-	l.begin(t)
+	l := newIPsecLab(t, map[string]string{"plant1": everything, "plant2": "{exposures: [web]}"})
 	l.run(t, []step{
 		{"tunnels come up by themselves", (*ipsecLab).comesUp},
 		{"keys that change", (*ipsecLab).rotation},
@@ -125,8 +118,9 @@ func TestIPsecKeys(t *testing.T) {
 	}...)
 }
 
-// newIPsecLab is everything but peers and the pod.
-func newIPsecLab(t *testing.T) *ipsecLab {
+// newIPsecLab is everything, with the peers that are there from the beginning, and
+// what each of them is granted.
+func newIPsecLab(t *testing.T, authorizations map[string]string) *ipsecLab {
 	t.Helper()
 	l := &ipsecLab{
 		lab:    &lab{keys: map[string][]byte{}, fabric: newFabric(t), cluster: newCluster(t), estate: newEstate(t, "ipsecDataplane: userspace")},
@@ -140,17 +134,15 @@ func newIPsecLab(t *testing.T) *ipsecLab {
 	}
 	l.webs["mes"] = serveWeb(t, l.plants["plant1"].host, "mes", "192.168.10.40:8443")
 	l.webs["mes-other"] = serveWeb(t, l.plants["plant1"].host, "mes-other", "192.168.10.40:8444")
-	echo(t, l.fabric.services, "10.20.0.16:7")
-	echo(t, l.plants["plant1"].host, "192.168.10.40:7")
+	l.fabric.services.Echo(t, "10.20.0.16:7")
+	l.plants["plant1"].host.Echo(t, "192.168.10.40:7")
 	l.cluster.names.set("erp.lab.example", "10.20.0.17")
 	l.estate.write(t, "dc1.yaml", fmt.Sprintf(dc1, usual.ike))
+	for name, authorization := range authorizations {
+		l.estate.write(t, name+".yaml", plantManifest(l.plants[name], usual, authorization))
+	}
+	l.begin(t)
 	return l
-}
-
-// peer is one that is there from the beginning.
-func (l *ipsecLab) peer(t *testing.T, name, authorization string) {
-	t.Helper()
-	l.estate.write(t, name+".yaml", plantManifest(l.plants[name], usual, authorization))
 }
 
 // begin applies the manifests, gives the customers what they need, and starts the pod.
@@ -171,9 +163,9 @@ func (l *ipsecLab) up(peer string) bool {
 }
 
 func (l *ipsecLab) comesUp(t *testing.T) {
-	eventually(t, "every container is ready", time.Minute, l.pod.ready)
+	netns.Eventually(t, "every container is ready", time.Minute, l.pod.ready)
 	for _, p := range l.pod.rendered.expect.Peers {
-		eventually(t, p.Name+" is up in the gateway's status", 30*time.Second, func() bool { return l.up(p.Name) })
+		netns.Eventually(t, p.Name+" is up in the gateway's status", 30*time.Second, func() bool { return l.up(p.Name) })
 	}
 	if sas := l.plants["plant1"].sas(t); strings.Count(sas, "INSTALLED") != 2 {
 		t.Errorf("plant1 doesn't have two tunnels\n%s", sas)
@@ -186,7 +178,7 @@ func (l *ipsecLab) forwards(t *testing.T) {
 	host := l.plants["plant1"].host
 	port, gateway := l.pod.rendered.expect.Port.Address, "100.64.0.1"
 	for sentence, c := range map[string]struct {
-		from     netns
+		from     netns.Namespace
 		source   string
 		to, want string
 	}{

@@ -12,13 +12,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // renew ends a peer's tunnel from the customer's side, so that the next one has to
 // authenticate anew.
 func (l *ipsecLab) renew(t *testing.T, c *customer) {
 	t.Helper()
-	if out, err := command("swanctl", "--terminate", "--ike", "gateway", "--force", "--uri", c.uri()); err != nil && !contains(out, "no matching") {
+	if out, err := netns.Output("swanctl", "--terminate", "--ike", "gateway", "--force", "--uri", c.charon.URI()); err != nil && !contains(out, "no matching") {
 		t.Fatal(err)
 	}
 }
@@ -32,12 +34,12 @@ func (l *ipsecLab) rotation(t *testing.T) {
 		key := l.key("plant2")
 		second.configure(t, public, []byte("not what the gateway has"), usual)
 		l.renew(t, second)
-		eventually(t, "a wrong key shows in status", 60*time.Second, func() bool {
+		netns.Eventually(t, "a wrong key shows in status", 60*time.Second, func() bool {
 			s := l.cluster.status(l.pod, "plant2")
 			return s.State != "ESTABLISHED" && contains(s.Message, "AUTHENTICATION_FAILED")
 		})
 		second.configure(t, public, key, usual)
-		eventually(t, "the new key on both sides is used", 90*time.Second, func() bool { return l.up("plant2") })
+		netns.Eventually(t, "the new key on both sides is used", 90*time.Second, func() bool { return l.up("plant2") })
 		l.reach(t, "web", "192.168.20.40")
 	}, "plant1")
 	if now, _ := l.pod.container("charon").count(); now != starts {
@@ -59,7 +61,7 @@ func (l *ipsecLab) hostile(t *testing.T) {
 		l.setKey("plant2", c.key)
 		second.configure(t, public, c.key, usual)
 		l.renew(t, second)
-		eventually(t, "a key that "+c.sentence, 75*time.Second, func() bool {
+		netns.Eventually(t, "a key that "+c.sentence, 75*time.Second, func() bool {
 			return l.up("plant2") && contains(second.sas(t), "INSTALLED")
 		})
 	}

@@ -14,13 +14,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vpnctl/vpnctl/agent/lab/configmap"
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/agent/report/fakeapi"
 )
 
 // pod is a gateway's pod.
 type pod struct {
 	namespace, name string
-	ns, cluster     netns
+	ns, cluster     netns.Namespace
 	dir             string // what the kubelet keeps of it
 	rendered        rendered
 	spec            corev1.PodSpec
@@ -83,7 +85,7 @@ func newPod(t *testing.T, l *lab, namespace, name string) *pod {
 	t.Helper()
 	p := &pod{
 		namespace: namespace, name: name, dir: labPath(t, "pods", name), mounted: map[string]string{},
-		rendered: l.estate.read(t, namespace, name), ns: newNetns(t, name), cluster: l.cluster.ns,
+		rendered: l.estate.read(t, namespace, name), ns: netns.New(t, name), cluster: l.cluster.ns,
 	}
 	template := p.rendered.template.Spec.Template
 	if foreign := foreignFields(template); len(foreign) > 0 {
@@ -92,7 +94,7 @@ func newPod(t *testing.T, l *lab, namespace, name string) *pod {
 	p.spec = template.Spec
 	l.cluster.join(t, p)
 	for _, s := range p.spec.SecurityContext.Sysctls {
-		p.ns.sysctl(t, s.Name, s.Value)
+		p.ns.Sysctl(t, s.Name, s.Value)
 	}
 	attach(t, p.rendered.attachment, p.ns, func(mac string) { l.fabric.port(t, p, mac) })
 	at := p.volumes(t)
@@ -145,7 +147,7 @@ func (p *pod) sync(t *testing.T, e *estate) {
 	p.rendered = next
 	p.account.SetRules(next.rules...)
 	for name, dir := range p.mounted {
-		if err := swap(dir, next.configs[name].Data); err != nil {
+		if err := configmap.Swap(dir, next.configs[name].Data); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // probe runs the container's probes with their periods and thresholds until the
@@ -94,8 +96,8 @@ func (p *pod) get(port int, path string, within time.Duration) (string, error) {
 }
 
 // fetch makes one HTTP request from a namespace, and returns the answer's body.
-func fetch(n netns, from, to, path string, within time.Duration) (string, error) {
-	conn, err := n.dial(from, to, within)
+func fetch(n netns.Namespace, from, to, path string, within time.Duration) (string, error) {
+	conn, err := n.Dial(from, to, within)
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // approved: each proposal, as IKE and as ESP, with a customer who writes the ESP one
@@ -28,11 +30,11 @@ func (l *ipsecLab) approved(t *testing.T) {
 			"dc1.yaml": fmt.Sprintf(dc1, c.proposal), "plant2.yaml": plantManifest(second, proposals{c.proposal, c.proposal}, "{exposures: [web]}"),
 		})
 		l.renew(t, second)
-		eventually(t, c.proposal+" is up", 60*time.Second, func() bool {
+		netns.Eventually(t, c.proposal+" is up", 60*time.Second, func() bool {
 			return contains(second.sas(t), "INSTALLED") && l.up("plant2")
 		})
-		run(t, "swanctl", "--rekey", "--child", "net-192-168-20", "--uri", second.uri())
-		eventually(t, "and is rekeyed", 10*time.Second, func() bool { return contains(second.sas(t), c.shown) })
+		second.charon.Swanctl(t, "--rekey", "--child", "net-192-168-20")
+		netns.Eventually(t, "and is rekeyed", 10*time.Second, func() bool { return contains(second.sas(t), c.shown) })
 		l.reach(t, "web", "192.168.20.40")
 	}
 }

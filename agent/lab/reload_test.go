@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/agent/vici"
 )
 
@@ -69,30 +70,30 @@ func (l *ipsecLab) untouched(t *testing.T, f func(), peers ...string) {
 // reload: one of three peers is added, changed and removed; the others notice nothing.
 func (l *ipsecLab) reload(t *testing.T) {
 	third := l.plants["plant3"]
-	transfer := streaming(t, l.plants["plant1"].host, "192.168.10.40", "100.64.0.11:7")
+	transfer := l.plants["plant1"].host.Stream(t, "192.168.10.40", "100.64.0.11:7")
 	l.untouched(t, func() {
 		// Its Secret comes later: that is nobody else's concern.
 		l.edit(t, map[string]string{"plant3.yaml": plantManifest(third, usual, "{exposures: [web]}")})
-		eventually(t, "status names the Secret that is missing", 20*time.Second, func() bool {
+		netns.Eventually(t, "status names the Secret that is missing", 20*time.Second, func() bool {
 			s := l.cluster.status(l.pod, "plant3")
 			return contains(s.Message, "plant3-psk")
 		})
 		third.configure(t, l.pod.rendered.expect.PublicAddress, l.key("plant3"), usual)
-		eventually(t, "the Secret appears, and the peer comes up", 60*time.Second, func() bool { return l.up("plant3") })
+		netns.Eventually(t, "the Secret appears, and the peer comes up", 60*time.Second, func() bool { return l.up("plant3") })
 		l.reach(t, "web", "192.168.30.40")
 
 		third.networks = []string{"192.168.30", "192.168.31"}
-		third.ns.ip(t, "addr add 192.168.31.1/24 dev lan")
-		third.host.ip(t, "addr add 192.168.31.40/24 dev eth0")
+		third.ns.IP(t, "addr add 192.168.31.1/24 dev lan")
+		third.host.IP(t, "addr add 192.168.31.40/24 dev eth0")
 		third.configure(t, l.pod.rendered.expect.PublicAddress, l.keys["plant3"], usual)
 		l.edit(t, map[string]string{"plant3.yaml": plantManifest(third, usual, "{exposures: [web]}")})
-		eventually(t, "a second subnet of a peer is reached", 40*time.Second, func() bool {
+		netns.Eventually(t, "a second subnet of a peer is reached", 40*time.Second, func() bool {
 			_, err := fetch(third.host, "192.168.31.40", "100.64.0.10:8080", "/", time.Second)
 			return err == nil
 		})
 
 		l.edit(t, map[string]string{"plant3.yaml": ""})
-		eventually(t, "a removed peer's tunnels are gone", 10*time.Second, func() bool {
+		netns.Eventually(t, "a removed peer's tunnels are gone", 10*time.Second, func() bool {
 			all, _ := l.associations(t, "plant3")
 			return len(all) == 0
 		})

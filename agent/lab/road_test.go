@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // road is a customer's device with stock WireGuard: a site with a network behind it,
@@ -18,9 +20,9 @@ import (
 type road struct {
 	name, address   string // on the public network
 	private, public string
-	ns, host        netns // a laptop is its own host
+	ns, host        netns.Namespace // a laptop is its own host
 	inner           string
-	log             *logged
+	log             *netns.Log
 }
 
 // newRoad makes the namespace and the device, without keys yet. A network, if any, is
@@ -32,22 +34,22 @@ func newRoad(t *testing.T, f *fabric, name, address, network string) *road {
 		t.Fatal(err)
 	}
 	r := &road{
-		name: name, address: address, ns: newNetns(t, name), log: &logged{},
+		name: name, address: address, ns: netns.New(t, name), log: &netns.Log{},
 		private: base64.StdEncoding.EncodeToString(key.Bytes()), public: base64.StdEncoding.EncodeToString(key.PublicKey().Bytes()),
 	}
 	r.host = r.ns
 	f.join(t, r.ns, "public", address+"/24", "198.51.100.1")
 	if network != "" {
-		r.inner, r.host = network+".40", newNetns(t, name+"-host")
-		r.ns.sysctl(t, "net.ipv4.ip_forward", "1")
-		wire(t, r.ns, "lan", r.host, "eth0")
-		r.ns.ip(t, "addr add "+network+".1/24 dev lan")
-		r.host.ip(t, "addr add "+r.inner+"/24 dev eth0", "route add default via "+network+".1")
+		r.inner, r.host = network+".40", netns.New(t, name+"-host")
+		r.ns.Sysctl(t, "net.ipv4.ip_forward", "1")
+		netns.Wire(t, r.ns, "lan", r.host, "eth0")
+		r.ns.IP(t, "addr add "+network+".1/24 dev lan")
+		r.host.IP(t, "addr add "+r.inner+"/24 dev eth0", "route add default via "+network+".1")
 	}
 	daemon := exec.Command("wireguard-go", "-f", r.device())
 	daemon.Env = []string{"PATH=" + searchPath, "LOG_LEVEL=error", "WG_PROCESS_FOREGROUND=1"}
 	daemon.Stdout, daemon.Stderr = r.log, r.log
-	if err := r.ns.start(daemon); err != nil {
+	if err := r.ns.Start(daemon); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -67,7 +69,7 @@ func newRoad(t *testing.T, f *fabric, name, address, network string) *road {
 // relocate gives the device another public address.
 func (r *road) relocate(t *testing.T, address string) {
 	t.Helper()
-	r.ns.ip(t, "addr del "+r.address+"/24 dev eth0", "addr add "+address+"/24 dev eth0", "route replace default via 198.51.100.1")
+	r.ns.IP(t, "addr del "+r.address+"/24 dev eth0", "addr add "+address+"/24 dev eth0", "route replace default via 198.51.100.1")
 	r.address = address
 }
 
@@ -91,11 +93,11 @@ func (r *road) configure(t *testing.T, gatewayKey, endpoint, preshared string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, "wg", "setconf", r.device(), file)
+	netns.Run(t, "wg", "setconf", r.device(), file)
 	if r.host == r.ns {
-		r.ns.ip(t, "addr replace "+r.inner+"/32 dev "+r.device())
+		r.ns.IP(t, "addr replace "+r.inner+"/32 dev "+r.device())
 	}
-	r.ns.ip(t, "link set "+r.device()+" mtu 1420 up", "route replace 100.64.0.0/24 dev "+r.device())
+	r.ns.IP(t, "link set "+r.device()+" mtu 1420 up", "route replace 100.64.0.0/24 dev "+r.device())
 }
 
 func presharedKey() string {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // container runs as long as its pod, in one process after another.
@@ -23,7 +25,7 @@ type container struct {
 	pod  *pod
 	spec corev1.Container
 	box  sandbox
-	log  *logged
+	log  *netns.Log
 
 	mu       sync.Mutex
 	process  *os.Process // nil: between two
@@ -58,7 +60,7 @@ func newContainer(t *testing.T, p *pod, c corev1.Container, binary, etc string, 
 	if err := os.MkdirAll(box.Root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &container{pod: p, spec: c, box: box, log: &logged{}}
+	return &container{pod: p, spec: c, box: box, log: &netns.Log{}}
 }
 
 // start runs the container until the test ends, and prints the end of its log if the
@@ -73,7 +75,7 @@ func (c *container) start(t *testing.T) {
 		c.signal(syscall.SIGKILL)
 		done.Wait()
 		if t.Failed() {
-			t.Logf("the log of %s/%s ends\n%s", c.pod.name, c.spec.Name, c.log.tail(5000))
+			t.Logf("the log of %s/%s ends\n%s", c.pod.name, c.spec.Name, c.log.Tail(5000))
 		}
 	})
 }
@@ -88,7 +90,7 @@ func (c *container) keep(stop chan struct{}) {
 		default:
 		}
 		cmd := c.command()
-		if err := c.pod.ns.start(cmd); err != nil {
+		if err := c.pod.ns.Start(cmd); err != nil {
 			fmt.Fprintf(c.log, "starting: %v\n", err)
 		} else {
 			c.watch(cmd)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // web serves HTTP on one address. /  says who is served by whom; /drip never ends.
@@ -22,9 +24,9 @@ type web struct {
 }
 
 // serveWeb starts a service that lives as long as the test.
-func serveWeb(t *testing.T, n netns, name, address string) *web {
+func serveWeb(t *testing.T, n netns.Namespace, name, address string) *web {
 	t.Helper()
-	l, err := n.listen(address)
+	l, err := n.Listen(address)
 	if err != nil {
 		t.Fatalf("listening in %s: %v", n, err)
 	}

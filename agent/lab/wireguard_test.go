@@ -66,7 +66,7 @@ func newWireGuardLab(t *testing.T) *wireguardLab {
 	l.webs["web"] = serveWeb(t, l.fabric.services, "web", "10.20.0.15:8080")
 	l.webs["other"] = serveWeb(t, l.fabric.services, "other", "10.20.0.15:8081")
 	l.webs["mes"] = serveWeb(t, l.roads["site"].host, "mes", "172.20.1.40:8443")
-	echo(t, l.fabric.services, "10.20.0.16:7")
+	l.fabric.services.Echo(t, "10.20.0.16:7")
 	l.cluster.names.set("site.lab.example", "198.51.100.20")
 	l.estate.write(t, "remote.yaml", remote)
 	l.estate.write(t, "site.yaml", roadManifest(l.roads["site"], siteSettings, "{exposures: [web, echo], reverseExposures: [mes]}"))
