@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -20,20 +21,20 @@ func TestWithdrawnGrantEndsItsConnectionAndNoOther(t *testing.T) {
 	erp := Host{Map: "host_erp", VirtualIP: netip.MustParseAddr("100.64.7.12"), Target: netip.MustParseAddr("10.20.0.9")}
 	l.apply(table, gateway(), erp)
 	for _, address := range []string{"10.20.0.5:8080", "10.20.0.9:8080", "10.20.0.9:9090"} {
-		l.serve(l.ours, address)
+		l.Ours.Echo(t, address)
 	}
-	l.serve(l.peer, berlin+":502")
-	l.serve(l.gateway, "10.254.0.18:9903")
+	l.Peer.Echo(t, berlin+":502")
+	l.Gateway.Echo(t, "10.254.0.18:9903")
 
-	web := l.connect(l.peer, berlin, "100.64.7.10:8080")
-	reverse := l.connect(l.ours, "10.254.0.5", "100.64.7.200:502")
-	host := l.connect(l.peer, berlin, "100.64.7.12:8080")
-	others := map[string]*stream{
-		"another peer's, to the same port":    l.connect(l.peer, oslo, "100.64.7.10:8080"),
-		"the same peer's, to another address": l.connect(l.peer, berlin, "100.64.7.11:9090"),
-		"one that isn't translated":           l.connect(l.ours, "10.254.0.5", "10.254.0.18:9903"),
+	web := l.Peer.Stream(t, berlin, "100.64.7.10:8080")
+	reverse := l.Ours.Stream(t, "10.254.0.5", "100.64.7.200:502")
+	host := l.Peer.Stream(t, berlin, "100.64.7.12:8080")
+	others := map[string]*netns.Stream{
+		"another peer's, to the same port":    l.Peer.Stream(t, oslo, "100.64.7.10:8080"),
+		"the same peer's, to another address": l.Peer.Stream(t, berlin, "100.64.7.11:9090"),
+		"one that isn't translated":           l.Ours.Stream(t, "10.254.0.5", "10.254.0.18:9903"),
 	}
-	step := func(name string, change func(in *vpn.Gateway), dead ...*stream) {
+	step := func(name string, change func(in *vpn.Gateway), dead ...*netns.Stream) {
 		t.Helper()
 		in := gateway()
 		change(&in.Gateway)
@@ -44,11 +45,12 @@ func TestWithdrawnGrantEndsItsConnectionAndNoOther(t *testing.T) {
 			t.Errorf("%s: %d connections ended, not %d", name, cut, len(dead))
 		}
 		for _, s := range dead {
-			s.dies(t, 200*time.Millisecond)
+			dies(t, s, 200*time.Millisecond)
 		}
 		for sentence, s := range others {
-			if !s.flows(time.Second) || s.bad.Load() > 0 {
-				t.Errorf("%s: %s: stands still, or lost bytes", name, sentence)
+			if !s.Flows(time.Second) {
+				_, err := s.Longest()
+				t.Errorf("%s: %s: stands still (%v)", name, sentence, err)
 			}
 		}
 	}
@@ -62,8 +64,8 @@ func TestWithdrawnGrantEndsItsConnectionAndNoOther(t *testing.T) {
 	any := others[last]
 	delete(others, last)
 	step("a peer", func(g *vpn.Gateway) { g.Peers = g.Peers[1:] }, any)
-	for sentence, s := range map[string]*stream{"an exposure's": web, "a reverse exposure's": reverse, "a host's": host, "a peer's": any} {
-		if s.flows(300 * time.Millisecond) {
+	for sentence, s := range map[string]*netns.Stream{"an exposure's": web, "a reverse exposure's": reverse, "a host's": host, "a peer's": any} {
+		if s.Flows(300 * time.Millisecond) {
 			t.Errorf("%s connection came back after it was ended", sentence)
 		}
 	}
@@ -73,21 +75,21 @@ func TestConnectionsToAFormerTargetEnd(t *testing.T) {
 	l := newLab(t)
 	table := &Table{}
 	l.apply(table, gateway())
-	l.serve(l.ours, "10.20.0.5:8080")
-	l.serve(l.ours, "10.20.0.9:8080")
-	web := l.connect(l.peer, berlin, "100.64.7.10:8080")
-	any := l.connect(l.peer, berlin, "100.64.7.11:8080")
+	l.Ours.Echo(t, "10.20.0.5:8080")
+	l.Ours.Echo(t, "10.20.0.9:8080")
+	web := l.Peer.Stream(t, berlin, "100.64.7.10:8080")
+	any := l.Peer.Stream(t, berlin, "100.64.7.11:8080")
 
 	in := gateway()
 	in.Gateway.Exposures[0].Target.Address = netip.MustParseAddr("10.20.0.9")
 	if _, cut := l.apply(table, in); cut != 1 {
 		t.Errorf("%d connections ended, not 1", cut)
 	}
-	web.dies(t, 200*time.Millisecond)
-	if !any.flows(time.Second) {
+	dies(t, web, 200*time.Millisecond)
+	if !any.Flows(time.Second) {
 		t.Error("a connection to another exposure stands still")
 	}
-	if !l.connect(l.peer, berlin, "100.64.7.10:8080").flows(time.Second) {
+	if !l.Peer.Stream(t, berlin, "100.64.7.10:8080").Flows(time.Second) {
 		t.Error("the new target isn't reached")
 	}
 }
@@ -98,13 +100,11 @@ func TestReplacingLosesNoPacket(t *testing.T) {
 	l := newLab(t)
 	table := &Table{}
 	l.apply(table, gateway())
-	l.serve(l.ours, "10.20.0.9:53")
-	var conn net.Conn
-	l.in(l.peer, func() (err error) {
-		d := net.Dialer{LocalAddr: &net.UDPAddr{IP: net.ParseIP(oslo)}}
-		conn, err = d.Dial("udp4", "100.64.7.11:53")
-		return err
-	})
+	l.Ours.Echo(t, "10.20.0.9:53")
+	conn, err := l.Peer.DialUDP(oslo, "100.64.7.11:53")
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer conn.Close()
 
 	stop, done := make(chan bool), make(chan [2]int)
@@ -149,7 +149,7 @@ func TestTenThousandConnections(t *testing.T) {
 	table := &Table{}
 	l.apply(table, gateway())
 	const each = 5000
-	l.in(l.peer, func() error {
+	err := l.Peer.Do(func() error {
 		for _, from := range []string{berlin, oslo} {
 			for port := range each {
 				c, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(from), Port: 20000 + port}, &net.UDPAddr{IP: net.ParseIP("100.64.7.11"), Port: 53})
@@ -164,10 +164,13 @@ func TestTenThousandConnections(t *testing.T) {
 		}
 		return nil
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	in := gateway()
 	in.Gateway.Peers[1].Grants = &vpn.Grants{Exposures: []string{"web"}}
 	rules, text := ruleset(t, in)
-	l.in(l.gateway, func() error {
+	l.in(func() error {
 		if _, err := table.Apply(t.Context(), text, nil); err != nil {
 			return err
 		}

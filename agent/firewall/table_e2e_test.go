@@ -17,7 +17,7 @@ import (
 
 func (l *lab) intact(table *Table) (intact bool) {
 	l.t.Helper()
-	l.in(l.gateway, func() (err error) {
+	l.in(func() (err error) {
 		intact, err = table.Intact(l.t.Context())
 		return err
 	})
@@ -41,7 +41,7 @@ func TestTamperingIsNoticed(t *testing.T) {
 		"a host was filled by another":    {"nft add element inet vpnctl host_erp '{ 100.64.7.12 : 10.20.0.9 }'", false},
 		"the policy of a chain is other":  {"nft add chain inet vpnctl forward '{ policy accept; }'", false},
 		"a rule came and went":            {"nft add chain inet vpnctl x; nft delete chain inet vpnctl x", true},
-		"the same ruleset, by other hand": {"nft list table inet vpnctl > $D/t; (echo delete table inet vpnctl; cat $D/t) > $D/u; nft -f $D/u", false},
+		"the same ruleset, by other hand": {"nft list table inet vpnctl > $1/t; (echo delete table inet vpnctl; cat $1/t) > $1/u; nft -f $1/u", false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			l := newLab(t)
@@ -55,7 +55,7 @@ func TestTamperingIsNoticed(t *testing.T) {
 					t.Fatal("not intact after Apply")
 				}
 			}
-			l.shell(fmt.Sprintf("export D=%s; ip netns exec $G sh -euc \"$(cat <<'X'\n%s\nX\n)\"", t.TempDir(), c.script))
+			l.Gateway.Run(t, "sh", "-euc", c.script, "sh", t.TempDir())
 			for range 2 {
 				if got := l.intact(table); got != c.want {
 					t.Errorf("intact: %t, want %t", got, c.want)
@@ -77,7 +77,7 @@ func TestTamperingBeforeTheFirstLookIsNoticed(t *testing.T) {
 	l := newLab(t)
 	table := &Table{}
 	l.apply(table, gateway())
-	l.shell("ip netns exec $G nft insert rule inet vpnctl forward accept")
+	l.Gateway.Run(t, "nft", "insert", "rule", "inet", "vpnctl", "forward", "accept")
 	if l.intact(table) {
 		t.Error("intact, though a rule was added")
 	}
@@ -86,11 +86,11 @@ func TestTamperingBeforeTheFirstLookIsNoticed(t *testing.T) {
 func TestApplyIsOneTransaction(t *testing.T) {
 	l := newLab(t)
 	table := &Table{}
-	l.shell("ip netns exec $G nft add table ip other")
+	l.Gateway.Run(t, "nft", "add", "table", "ip", "other")
 	erp := Host{Map: "host_erp", VirtualIP: netip.MustParseAddr("100.64.7.12"), Target: netip.MustParseAddr("10.20.0.9")}
 	unresolved := Host{Map: "host_erp", VirtualIP: netip.MustParseAddr("100.64.7.12")}
 	unknown := Host{Map: "host_new", VirtualIP: netip.MustParseAddr("100.64.7.13"), Target: netip.MustParseAddr("10.20.0.9")}
-	list := func() string { return l.shell("ip netns exec $G nft list ruleset") }
+	list := func() string { return l.Gateway.Run(t, "nft", "list", "ruleset") }
 
 	if changed, _ := l.apply(table, gateway(), unresolved, unknown); !changed || strings.Contains(list(), "10.20.0.9 }\n\t}\n\n\tchain") {
 		t.Error("not applied, or a host has a target that it hasn't")
@@ -114,7 +114,7 @@ func TestApplyIsOneTransaction(t *testing.T) {
 		"a rule that nft doesn't know":      strings.Replace(second(ruleset(t, gateway())), "ct state established,related accept", "ct state ordinary accept", 1),
 		"a map that isn't there":            strings.Replace(second(ruleset(t, gateway())), "vmap @grants_any", "vmap @grants_all", 1),
 	} {
-		l.in(l.gateway, func() error {
+		l.in(func() error {
 			changed, err := table.Apply(t.Context(), text, nil)
 			if changed || err == nil {
 				t.Errorf("%s: changed %t, error %v", sentence, changed, err)
@@ -136,7 +136,7 @@ func TestInterruptedApplyIsRepeated(t *testing.T) {
 	table := &Table{}
 	l.apply(table, gateway())
 	_, text := ruleset(t, gateway())
-	l.in(l.gateway, func() error {
+	l.in(func() error {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := table.Apply(ctx, strings.Replace(text, "# berlin", "# bremen", 1), nil); err == nil {
@@ -167,7 +167,7 @@ func TestTenThousandElements(t *testing.T) {
 	for _, s := range rules.Sets {
 		elements += len(s.Elements)
 	}
-	l.in(l.gateway, func() error {
+	l.in(func() error {
 		timed := func(what string, f func() error) {
 			start := time.Now()
 			if err := f(); err != nil {
@@ -190,8 +190,8 @@ func TestTenThousandElements(t *testing.T) {
 		timed("grants read in", func() error { _, err := grantsOf(rules, nil); return err })
 		return nil
 	})
-	l.shell("ip netns exec $G nft add table ip other")
-	l.in(l.gateway, func() error {
+	l.Gateway.Run(t, "nft", "add", "table", "ip", "other")
+	l.in(func() error {
 		start := time.Now()
 		intact, err := table.Intact(t.Context())
 		t.Logf("%d elements: intact: %t, by comparison, in %v", elements, intact, time.Since(start))

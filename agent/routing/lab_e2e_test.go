@@ -3,35 +3,33 @@
 package routing
 
 import (
-	"fmt"
+	"net/netip"
 	"os"
-	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
-// These tests want root and ip(8), and make network namespaces of their own.
+// These tests want root and ip(8).
+
+func TestMain(m *testing.M) { os.Exit(netns.Main(m)) }
 
 const mac = "fa:16:3e:00:00:10"
 
 // pod is a network namespace with the cluster's interface and the port's.
 type pod struct {
-	t    *testing.T
-	name string
+	t *testing.T
+	netns.Namespace
 }
 
 func newPod(t *testing.T) pod {
 	t.Helper()
-	p := pod{t, fmt.Sprintf("vp-routing-%d", os.Getpid())}
-	t.Cleanup(func() { _ = exec.Command("ip", "netns", "delete", p.name).Run() })
-	if out, err := exec.Command("ip", "netns", "add", p.name).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	p.ip("link set lo up", "link add eth0 type veth peer name cluster", "link set eth0 up", "link set cluster up",
+	p := pod{t, netns.New(t, "pod")}
+	p.ip("link add eth0 type veth peer name cluster", "link set eth0 up", "link set cluster up",
 		"addr add 172.30.0.5/16 dev eth0", "route add default via 172.30.0.1")
 	return p
 }
@@ -41,49 +39,35 @@ func (p pod) attach() {
 	p.ip("link add net1 address "+mac+" type veth peer name fabric", "link set fabric up", "addr add 10.91.0.10/32 dev net1", "link set net1 up")
 }
 
-// ip runs ip(8) once for each line.
-func (p pod) ip(lines ...string) string {
+// tunnel plugs in what stands for a tunnel's interface.
+func (p pod) tunnel() {
 	p.t.Helper()
-	var all strings.Builder
-	for _, line := range lines {
-		out, err := exec.Command("ip", append([]string{"-n", p.name}, strings.Fields(line)...)...).CombinedOutput()
-		if err != nil {
-			p.t.Fatalf("ip %s: %v: %s", line, err, out)
-		}
-		all.Write(out)
-	}
-	return all.String()
+	p.ip("link add wg0 type veth peer name far", "link set far up", "link set wg0 up")
 }
 
-// in runs a function on a thread in the namespace, which isn't used again.
-func (p pod) in(f func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		file, err := os.Open("/var/run/netns/" + p.name)
-		if err == nil {
-			defer file.Close()
-			err = unix.Setns(int(file.Fd()), unix.CLONE_NEWNET)
-		}
-		if err == nil {
-			err = f()
-		}
-		done <- err
-	}()
-	return <-done
+// complete is a plan with all that a plan can have.
+func complete() Plan {
+	all := plan()
+	all.Tunnel, all.WireGuard, all.Anchor = "wg0", true, netip.MustParseAddr("100.64.7.1")
+	return all
+}
+
+func (p pod) ip(lines ...string) string {
+	p.t.Helper()
+	return p.IP(p.t, lines...)
 }
 
 // ensure does what the agent's upkeep does, and fails the test on an error.
 func (p pod) ensure(plan Plan) {
 	p.t.Helper()
-	if err := p.in(func() error { return Ensure(plan) }); err != nil {
+	if err := p.Do(func() error { return Ensure(plan) }); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
 func (p pod) find() (name string, found bool) {
 	p.t.Helper()
-	err := p.in(func() (err error) { name, found, err = Find(mac); return err })
+	err := p.Do(func() (err error) { name, found, err = Find(mac); return err })
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ package routing
 import (
 	"net/netip"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ unreachable default proto 118 metric 4096
 func TestRoutingOfAPod(t *testing.T) {
 	p := newPod(t)
 	p.attach()
-	p.ip("link add wg0 type veth peer name far", "link set far up", "link set wg0 up")
+	p.tunnel()
 	wireguard := plan()
 	wireguard.Tunnel, wireguard.WireGuard = "wg0", true
 	p.ensure(wireguard)
@@ -59,9 +58,8 @@ func TestRoutingOfAPod(t *testing.T) {
 func TestRepeatingChangesNothing(t *testing.T) {
 	p := newPod(t)
 	p.attach()
-	p.ip("link add wg0 type veth peer name far", "link set far up", "link set wg0 up")
-	full := plan()
-	full.Tunnel, full.WireGuard, full.Anchor = "wg0", true, netip.MustParseAddr("100.64.7.1")
+	p.tunnel()
+	full := complete()
 	peers := []netip.Prefix{netip.MustParsePrefix("192.168.10.0/24"), netip.MustParsePrefix("100.64.7.199/32")}
 	both := func() error {
 		if err := Ensure(full); err != nil {
@@ -69,10 +67,10 @@ func TestRepeatingChangesNothing(t *testing.T) {
 		}
 		return EnsureTunnel("wg0", peers)
 	}
-	if err := p.in(both); err != nil {
+	if err := p.Do(both); err != nil {
 		t.Fatal(err)
 	}
-	monitor := exec.Command("ip", "-n", p.name, "monitor", "rule", "route", "address", "link")
+	monitor := p.Command("ip", "monitor", "rule", "route", "address", "link")
 	var changes strings.Builder
 	monitor.Stdout = &changes
 	if err := monitor.Start(); err != nil {
@@ -80,7 +78,7 @@ func TestRepeatingChangesNothing(t *testing.T) {
 	}
 	time.Sleep(200 * time.Millisecond)
 	for range 3 {
-		if err := p.in(both); err != nil {
+		if err := p.Do(both); err != nil {
 			t.Error(err)
 		}
 	}
@@ -97,9 +95,8 @@ func TestRepeatingChangesNothing(t *testing.T) {
 func TestEnsureRestores(t *testing.T) {
 	p := newPod(t)
 	p.attach()
-	p.ip("link add wg0 type veth peer name far", "link set far up", "link set wg0 up")
-	full := plan()
-	full.Tunnel, full.WireGuard, full.Anchor = "wg0", true, netip.MustParseAddr("100.64.7.1")
+	p.tunnel()
+	full := complete()
 	p.ensure(full)
 	want := p.state()
 	for sentence, lines := range map[string][]string{
@@ -122,7 +119,7 @@ func TestEnsureRestores(t *testing.T) {
 		"the interface came anew":               {"link del net1", "link add net1 address " + mac + " type veth peer name fabric", "link set fabric up"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			pod := pod{t, p.name}
+			pod := pod{t, p.Namespace}
 			pod.ip(lines...)
 			if pod.state() == want {
 				t.Fatal("nothing was broken")
@@ -138,8 +135,8 @@ func TestEnsureRestores(t *testing.T) {
 func TestOthersRulesAndRoutesStay(t *testing.T) {
 	p := newPod(t)
 	p.attach()
-	p.ip("link add wg0 type veth peer name far", "link set far up", "link set wg0 up",
-		"rule add pref 100 from 10.0.0.1 lookup 300", "rule add pref 50 from 10.0.0.2 lookup 100", "rule add pref 101 to 10.0.0.3 lookup 100",
+	p.tunnel()
+	p.ip("rule add pref 100 from 10.0.0.1 lookup 300", "rule add pref 50 from 10.0.0.2 lookup 100", "rule add pref 101 to 10.0.0.3 lookup 100",
 		"rule add pref 102 iif eth0 dport 53 lookup 100", "rule add pref 99 fwmark 100/0xff lookup 100", "rule add pref 200 iif net1 lookup 220",
 		"route add 10.5.0.0/16 via 172.30.0.1 dev eth0 table 100", "route add default dev wg0 metric 10 table 100",
 		"route add 10.6.0.0/16 dev eth0 table 220 proto static", "route add 10.7.0.0/16 dev eth0 table 300 proto 118",
@@ -150,10 +147,10 @@ func TestOthersRulesAndRoutesStay(t *testing.T) {
 	for _, f := range []func(*Plan){func(*Plan) {}, func(p *Plan) { p.Anchor = netip.MustParseAddr("100.64.7.1") }, func(p *Plan) { p.Tunnel, p.WireGuard = "", false }} {
 		f(&full)
 		p.ensure(full)
-		if err := p.in(func() error { return EnsureTunnel("wg0", []netip.Prefix{netip.MustParsePrefix("192.168.10.0/24")}) }); err != nil {
+		if err := p.Do(func() error { return EnsureTunnel("wg0", []netip.Prefix{netip.MustParsePrefix("192.168.10.0/24")}) }); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.in(func() error { return EnsureTunnel("wg0", nil) }); err != nil {
+		if err := p.Do(func() error { return EnsureTunnel("wg0", nil) }); err != nil {
 			t.Fatal(err)
 		}
 		after := p.state()
@@ -173,11 +170,11 @@ func TestRoutesIntoTheTunnelFollowThePeers(t *testing.T) {
 		}
 		return out
 	}
-	ensure := func(peers []netip.Prefix) error { return p.in(func() error { return EnsureTunnel("wg0", peers) }) }
+	ensure := func(peers []netip.Prefix) error { return p.Do(func() error { return EnsureTunnel("wg0", peers) }) }
 	if err := ensure(nets("192.168.10.0/24")); err == nil || !strings.Contains(err.Error(), "tunnel interface wg0") {
 		t.Errorf("without a tunnel: %v", err)
 	}
-	p.ip("link add wg0 type veth peer name far", "link set far up", "link set wg0 up")
+	p.tunnel()
 	for _, c := range []struct {
 		peers []netip.Prefix
 		want  string
@@ -191,7 +188,7 @@ func TestRoutesIntoTheTunnelFollowThePeers(t *testing.T) {
 		if err := ensure(c.peers); err != nil {
 			t.Errorf("%v: %v", c.peers, err)
 		}
-		got, _ := exec.Command("ip", "-n", p.name, "route", "show", "table", "220").Output()
+		got, _ := p.Command("ip", "route", "show", "table", "220").Output()
 		if diff := cmp.Diff(c.want, trim(string(got))); diff != "" {
 			t.Errorf("%v (-want +got)\n%s", c.peers, diff)
 		}
@@ -203,7 +200,7 @@ func TestInterfaceIsFoundByItsAddress(t *testing.T) {
 	if name, found := p.find(); found {
 		t.Errorf("found %s before it came", name)
 	}
-	if err := p.in(func() error { return Ensure(plan()) }); err == nil || !strings.Contains(err.Error(), "interface net1") {
+	if err := p.Do(func() error { return Ensure(plan()) }); err == nil || !strings.Contains(err.Error(), "interface net1") {
 		t.Errorf("without the interface: %v", err)
 	}
 	p.attach()
@@ -228,7 +225,7 @@ func TestInterfaceIsFoundByItsAddress(t *testing.T) {
 		t.Errorf("found %s after it had gone", name)
 	}
 	// What is left refuses, and lets nothing out by the cluster's network.
-	out, err := exec.Command("ip", "-n", p.name, "route", "get", "203.0.113.9", "mark", "100").CombinedOutput()
+	out, err := p.Command("ip", "route", "get", "203.0.113.9", "mark", "100").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "No route to host") {
 		t.Errorf("without the port a packet of the gateway's goes: %s", out)
 	}
@@ -236,14 +233,14 @@ func TestInterfaceIsFoundByItsAddress(t *testing.T) {
 
 func TestThousandPeers(t *testing.T) {
 	p := newPod(t)
-	p.ip("link add wg0 type veth peer name far", "link set far up", "link set wg0 up")
+	p.tunnel()
 	var peers []netip.Prefix
 	for i := range 1000 {
 		peers = append(peers, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(100 + i>>8), byte(i), 0}), 24))
 	}
 	for _, what := range []string{"added", "again", "one less"} {
 		start := time.Now()
-		if err := p.in(func() error { return EnsureTunnel("wg0", peers) }); err != nil {
+		if err := p.Do(func() error { return EnsureTunnel("wg0", peers) }); err != nil {
 			t.Error(err)
 		}
 		t.Logf("%d routes %s: %v", len(peers), what, time.Since(start))
@@ -260,7 +257,7 @@ func TestSettingsOfAPod(t *testing.T) {
 	p.attach()
 	settings := func() []string { return Sysctls{}.Ensure("net1", "wg0") }
 	write := func(key, value string) error { return os.WriteFile("/proc/sys/net/ipv4/"+key, []byte(value), 0) }
-	err := p.in(func() error {
+	err := p.Do(func() error {
 		for key, value := range map[string]string{"ip_forward": "0", "conf/all/rp_filter": "1", "conf/net1/send_redirects": "1"} {
 			if err := write(key, value); err != nil {
 				return err
