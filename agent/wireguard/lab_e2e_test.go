@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // These tests want root, /dev/net/tun, wireguard-go, wg (wireguard-tools) and ping.
@@ -29,50 +31,36 @@ import (
 const (
 	gatewayPort = 51820
 	sitePort    = 51821
+	patience    = 30 * time.Second
 )
 
 // node is one network namespace with its own /run.
-type node struct{ netns, run string }
+type node struct {
+	netns.Namespace
+	run string
+}
 
 func newNode(t *testing.T, name string) *node {
 	t.Helper()
-	n := &node{netns: fmt.Sprintf("vp-wg-%d-%s", os.Getpid(), name), run: filepath.Join(t.TempDir(), name)}
+	n := &node{netns.New(t, name), filepath.Join(t.TempDir(), name)}
 	if err := os.MkdirAll(filepath.Join(n.run, "wireguard"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	run(t, "ip", "netns", "add", n.netns)
-	t.Cleanup(func() { run(t, "ip", "netns", "del", n.netns) })
-	n.ip(t, "link set lo up")
 	return n
 }
 
 // command is one inside the node.
 func (n *node) command(args ...string) *exec.Cmd {
-	inside := []string{"netns", "exec", n.netns, "unshare", "--mount", "sh", "-c", `mount --bind "$0" /run && exec "$@"`, n.run}
-	return exec.Command("ip", append(inside, args...)...)
+	return n.Command(append([]string{"sh", "-c", `mount --bind "$0" /run && exec "$@"`, n.run}, args...)...)
 }
 
 func (n *node) exec(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := n.command(args...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s: %v: %v\n%s", n.netns, args, err, out)
+		t.Fatalf("%s: %v: %v\n%s", n.Label(), args, err, out)
 	}
 	return string(out)
-}
-
-func (n *node) ip(t *testing.T, lines ...string) {
-	t.Helper()
-	for _, line := range lines {
-		run(t, "ip", append([]string{"-n", n.netns}, strings.Fields(line)...)...)
-	}
-}
-
-func run(t *testing.T, name string, args ...string) {
-	t.Helper()
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
-	}
 }
 
 // start runs a command until the test ends, or until it is killed.
@@ -111,17 +99,17 @@ func newStock(t *testing.T, gateway *node, name string, number int, gatewayKey s
 	s.private, s.public = string(key), public
 	here, there := fmt.Sprintf("192.0.2.%d", 4*number+1), fmt.Sprintf("192.0.2.%d", 4*number+2)
 	link := fmt.Sprint("net", number)
-	run(t, "ip", "-n", gateway.netns, "link", "add", link, "type", "veth", "peer", "name", "net", "netns", s.netns)
-	gateway.ip(t, "addr add "+here+"/30 dev "+link, "link set "+link+" up")
-	s.ip(t, "addr add "+there+"/30 dev net", "link set net up")
+	netns.Wire(t, gateway.Namespace, link, s.Namespace, "net")
+	gateway.IP(t, "addr add "+here+"/30 dev "+link)
+	s.IP(t, "addr add "+there+"/30 dev net")
 
 	daemon := s.command("wireguard-go", "-f", "wg0")
 	daemon.Env = append(os.Environ(), "WG_PROCESS_FOREGROUND=1")
 	s.start(t, daemon)
-	eventually(t, "the site's device", func() bool { return s.command("wg", "show", "wg0").Run() == nil })
+	netns.Eventually(t, "the site's device", patience, func() bool { return s.command("wg", "show", "wg0").Run() == nil })
 	s.setup(fmt.Sprintf("[Interface]\nPrivateKey = %sListenPort = %d\n", s.private, sitePort) +
 		s.gateway(gatewayKey, here, preshared))
-	s.ip(t, fmt.Sprintf("addr add 10.%d.0.1/32 dev wg0", number), "link set wg0 up", "route add 10.0.0.1/32 dev wg0")
+	s.IP(t, fmt.Sprintf("addr add 10.%d.0.1/32 dev wg0", number), "link set wg0 up", "route add 10.0.0.1/32 dev wg0")
 	return s
 }
 
@@ -145,18 +133,6 @@ func (s *stock) setup(text string) {
 // pings tells whether one of n pings is answered.
 func (n *node) pings(address string, count int) bool {
 	return n.command("ping", "-c", fmt.Sprint(count), "-i", "0.2", "-W", "1", address).Run() == nil
-}
-
-func eventually(t *testing.T, what string, is func() bool) time.Duration {
-	t.Helper()
-	begun := time.Now()
-	for !is() {
-		if time.Since(begun) > 30*time.Second {
-			t.Fatalf("%s: not after 30 s", what)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return time.Since(begun)
 }
 
 // order is what the test sends to the gateway's process, with the keys that a Config
@@ -242,7 +218,7 @@ func TestMain(m *testing.M) {
 		serveOrders(dataplane)
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(netns.Main(m))
 }
 
 // serveOrders answers once for the opening, and once for every order. A device that is

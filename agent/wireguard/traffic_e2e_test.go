@@ -5,13 +5,13 @@ package wireguard
 import (
 	"fmt"
 	"net/netip"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -55,7 +55,7 @@ func (l *lab) open() {
 
 func (l *lab) route() {
 	l.Helper()
-	l.node.ip(l.T, "addr add 10.0.0.1/32 dev wg0", "route add 10.1.0.0/24 dev wg0", "route add 10.2.0.0/24 dev wg0")
+	l.node.IP(l.T, "addr add 10.0.0.1/32 dev wg0", "route add 10.1.0.0/24 dev wg0", "route add 10.2.0.0/24 dev wg0")
 }
 
 func (l *lab) apply() answer {
@@ -77,8 +77,7 @@ func (l *lab) must(got answer) answer {
 func (l *lab) up(sites ...*stock) {
 	l.Helper()
 	for _, s := range sites {
-		took := eventually(l.T, s.netns, func() bool { return s.pings("10.0.0.1", 1) })
-		l.Logf("%s reaches the gateway after %v", s.netns, took.Round(time.Millisecond))
+		netns.Eventually(l.T, s.Label()+" reaches the gateway", patience, func() bool { return s.pings("10.0.0.1", 1) })
 	}
 }
 
@@ -107,9 +106,8 @@ func TestStockPeers(t *testing.T) {
 	if a, b := l.peer(got, "a"), l.peer(got, "b"); !got.Change.Empty() || a.Handshake.IsZero() || b.Handshake.IsZero() || b.Received < 500 {
 		t.Errorf("%+v", got)
 	}
-	mtu, err := exec.Command("ip", "-n", l.node.netns, "link", "show", "wg0").Output()
-	if err != nil || !strings.Contains(string(mtu), "mtu 1420") || !strings.Contains(string(mtu), ",UP") {
-		t.Errorf("%s (%v)", mtu, err)
+	if mtu := l.node.IP(t, "link show wg0"); !strings.Contains(mtu, "mtu 1420") || !strings.Contains(mtu, ",UP") {
+		t.Error(mtu)
 	}
 }
 
@@ -144,8 +142,8 @@ func TestOthersLoseNoPacket(t *testing.T) {
 func TestRoamingPeer(t *testing.T) {
 	l := newLab(t)
 	l.up(l.a)
-	l.a.ip(t, "addr flush dev net", "addr add 192.0.2.100/32 dev net", "route add 192.0.2.5/32 dev net")
-	l.node.ip(t, "route add 192.0.2.100/32 dev net1")
+	l.a.IP(t, "addr flush dev net", "addr add 192.0.2.100/32 dev net", "route add 192.0.2.5/32 dev net")
+	l.node.IP(t, "route add 192.0.2.100/32 dev net1")
 	l.up(l.a)
 	got := l.must(l.apply())
 	if at := l.peer(got, "a").Endpoint.Addr().String(); at != "192.0.2.100" || !got.Change.Empty() {
@@ -183,7 +181,7 @@ func TestAgentIsKilled(t *testing.T) {
 		begun := time.Now()
 		l.open()
 		for _, s := range []*stock{l.a, l.b} {
-			eventually(t, s.netns, func() bool { return s.pings("10.0.0.1", 1) })
+			netns.Eventually(t, s.Label()+" reaches the gateway", patience, func() bool { return s.pings("10.0.0.1", 1) })
 		}
 		took := time.Since(begun)
 		t.Logf("sessions with both sites %v after the start (limit 5 s)", took.Round(time.Millisecond))
@@ -214,8 +212,8 @@ func TestSecondAgentWaitsForTheFirst(t *testing.T) {
 func TestDeviceIsDeleted(t *testing.T) {
 	l := newLab(t)
 	l.up(l.a)
-	l.node.ip(t, "link del wg0")
-	eventually(t, "the device is gone", func() bool { got := l.apply(); return got.Gone })
+	l.node.IP(t, "link del wg0")
+	netns.Eventually(t, "the device is gone", patience, func() bool { got := l.apply(); return got.Gone })
 	l.route()
 	l.must(l.apply())
 	l.up(l.a)
@@ -232,7 +230,7 @@ func TestNodeWithoutWireGuard(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", dataplane, got, want)
 		}
 	}
-	n.ip(t, "link add wg0 type veth peer name other")
+	n.IP(t, "link add wg0 type veth peer name other")
 	if got := newAgent(t, n, vpn.DataplaneKernel, "").receive(); !strings.Contains(got.Error, "it is a veth") {
 		t.Errorf("a foreign link of that name: %+v", got)
 	}
