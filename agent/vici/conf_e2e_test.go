@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	govici "github.com/strongswan/govici/vici"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
@@ -35,7 +36,7 @@ func TestLoadSendsWhatSwanctlSends(t *testing.T) {
 	joined.Children = joined.Children[:1]
 	joined.Children[0].Remote = append(joined.Children[0].Remote, plant("x").Children[1].Remote...)
 	all := []swanctl.Connection{plant("a"), plant("b"), joined}
-	run(t, "swanctl", "--load-conns", "--uri", "unix://"+socket, "--file", rendered(t, all...))
+	netns.Run(t, "swanctl", "--load-conns", "--uri", "unix://"+socket, "--file", rendered(t, all...))
 	want := charon.Connections()
 	if len(want) != len(all) {
 		t.Fatalf("swanctl loaded %d connections", len(want))
@@ -57,10 +58,10 @@ func TestLoadSendsWhatSwanctlSends(t *testing.T) {
 // TestCharonListsTheSame, whoever loaded the connections.
 func TestCharonListsTheSame(t *testing.T) {
 	n := newNode(t, "gw")
-	n.start(t)
+	n.Charon.Start(t)
 	all := []swanctl.Connection{plant("a"), plant("b")}
-	n.swanctl(t, "--load-conns", "--file", rendered(t, all...))
-	s := dial(t, n.socket())
+	n.Swanctl(t, "--load-conns", "--file", rendered(t, all...))
+	s := dial(t, n.Socket())
 	want := listed(t, s)
 	if len(want) != len(all) {
 		t.Fatalf("charon lists %v", want)
@@ -119,13 +120,13 @@ func TestFakecharonAnswersSwanctl(t *testing.T) {
 	s := dial(t, socket)
 	c := loaded(t, s, "a")
 	initiate(t, s, c)
-	out := run(t, "swanctl", "--list-sas", "--uri", "unix://"+socket)
+	out := netns.Run(t, "swanctl", "--list-sas", "--uri", "unix://"+socket)
 	for _, want := range []string{"a: #1, ESTABLISHED, IKEv2", "AES_CBC-256/HMAC_SHA2_256_128/PRF_HMAC_SHA2_256/ECP_256", "a-a: #2, reqid 1, INSTALLED, TUNNEL", "remote 192.168.10.0/24"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	out = run(t, "swanctl", "--terminate", "--ike", "a", "--uri", "unix://"+socket)
+	out = netns.Run(t, "swanctl", "--terminate", "--ike", "a", "--uri", "unix://"+socket)
 	if all, err := s.SAs(t.Context()); len(all) > 0 || err != nil {
 		t.Errorf("left %v, %v after\n%s", all, err, out)
 	}

@@ -14,8 +14,8 @@ import (
 // another program, agrees with us; one that was given one byte more doesn't.
 func TestSecretsReachCharonUnchanged(t *testing.T) {
 	gateway, peer := lab(t)
-	s := dial(t, gateway.socket())
-	heard, _ := listen(t, t.Context(), gateway.socket())
+	s := dial(t, gateway.Socket())
+	heard, _ := listen(t, t.Context(), gateway.Socket())
 	c := tunnel("plant", 1)
 	for sentence, secret := range secrets() {
 		t.Run(sentence, func(t *testing.T) {
@@ -58,21 +58,21 @@ func why(t *testing.T, heard <-chan Event, c swanctl.Connection, want string) {
 // TestReasonsOfALiveCharon: each failure's reason comes, and nothing else does.
 func TestReasonsOfALiveCharon(t *testing.T) {
 	gateway, peer := lab(t, "retransmit_tries = 1", "retransmit_timeout = 0.5")
-	s := dial(t, gateway.socket())
-	secret := []byte("correct horse")
+	s := dial(t, gateway.Socket())
+	secret := []byte(password)
 	peer.serves(t, secret, tunnel("plant", 1))
-	heard, _ := listen(t, t.Context(), gateway.socket())
+	heard, _ := listen(t, t.Context(), gateway.Socket())
 	for sentence, c := range map[string]struct {
 		change func(*swanctl.Connection)
 		secret string
 		want   string
 	}{
 		"another key":           {func(*swanctl.Connection) {}, "wrong", AuthenticationFailed},
-		"another identity":      {func(c *swanctl.Connection) { c.RemoteID = "other.example" }, "correct horse", AuthenticationFailed},
-		"other IKE proposals":   {func(c *swanctl.Connection) { c.Proposals = []string{"aes256-sha512-ecp384"} }, "correct horse", NoProposalChosen},
-		"other ESP proposals":   {func(c *swanctl.Connection) { c.Children[0].Proposals = []string{"aes128-sha512"} }, "correct horse", NoProposalChosen},
-		"other subnets":         {func(c *swanctl.Connection) { c.Children[0].Remote = plant("x").Children[0].Remote }, "correct horse", TSUnacceptable},
-		"an address of nobody":  {func(c *swanctl.Connection) { c.Address = nobody(0) }, "correct horse", NoAnswer},
+		"another identity":      {func(c *swanctl.Connection) { c.RemoteID = "other.example" }, password, AuthenticationFailed},
+		"other IKE proposals":   {func(c *swanctl.Connection) { c.Proposals = []string{"aes256-sha512-ecp384"} }, password, NoProposalChosen},
+		"other ESP proposals":   {func(c *swanctl.Connection) { c.Children[0].Proposals = []string{"aes128-sha512"} }, password, NoProposalChosen},
+		"other subnets":         {func(c *swanctl.Connection) { c.Children[0].Remote = plant("x").Children[0].Remote }, password, TSUnacceptable},
+		"an address of nobody":  {func(c *swanctl.Connection) { c.Address = nobody(0) }, password, NoAnswer},
 		"no key for that owner": {func(c *swanctl.Connection) {}, "", NoKey},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -4,7 +4,6 @@ package vici
 
 import (
 	"errors"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -14,16 +13,16 @@ import (
 func TestEveryCallToAStoppedCharonEnds(t *testing.T) {
 	const patience = 300 * time.Millisecond
 	n := newNode(t, "gw")
-	n.start(t)
+	n.Charon.Start(t)
 	sessions := map[string]*Session{}
 	for name := range calls {
-		sessions[name] = dial(t, n.socket())
+		sessions[name] = dial(t, n.Socket())
 		sessions[name].Limit = patience
 		if _, err := sessions[name].Version(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	n.signal(t, syscall.SIGSTOP)
+	n.Hang(t)
 	for name, call := range calls {
 		start := time.Now()
 		if err := call(t.Context(), sessions[name]); !errors.Is(err, ErrGone) {
@@ -35,7 +34,7 @@ func TestEveryCallToAStoppedCharonEnds(t *testing.T) {
 	}
 	for i := range 30 {
 		start := time.Now()
-		s, err := Dial(t.Context(), n.socket())
+		s, err := Dial(t.Context(), n.Socket())
 		if err == nil {
 			s.Limit = patience
 			if _, err = s.Version(t.Context()); !errors.Is(err, ErrGone) {
@@ -47,30 +46,17 @@ func TestEveryCallToAStoppedCharonEnds(t *testing.T) {
 			t.Errorf("new session %d took %s", i, took)
 		}
 	}
-	n.signal(t, syscall.SIGCONT)
-	eventually(t, "charon answers again", 20*time.Second, func() bool {
-		s, err := Dial(t.Context(), n.socket())
-		if err != nil {
-			return false
-		}
-		defer s.Close()
-		_, err = s.Version(t.Context())
-		return err == nil
-	})
+	n.Resume(t)
+	n.Answers(t)
 }
 
 // TestAKilledCharon: calls and listeners notice at once; the socket that stays behind
 // is no charon; with a new charon everything can be pushed again.
 func TestAKilledCharon(t *testing.T) {
-	gateway, peer := lab(t)
-	s := dial(t, gateway.socket())
-	_, ended := listen(t, t.Context(), gateway.socket())
 	c := tunnel("plant", 1)
-	peer.serves(t, []byte("correct horse"), c)
-	pushed(t, s, []byte("correct horse"), c)
-	initiate(t, s, c)
-	up(t, s, c)
-	gateway.kill(t)
+	gateway, _, s, _ := established(t, c)
+	_, ended := listen(t, t.Context(), gateway.Socket())
+	gateway.Kill()
 	for name, call := range calls {
 		if err := call(t.Context(), s); !errors.Is(err, ErrGone) {
 			t.Errorf("%s: %v", name, err)
@@ -84,18 +70,18 @@ func TestAKilledCharon(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Error("the listener didn't notice")
 	}
-	if late, err := Dial(t.Context(), gateway.socket()); err == nil {
+	if late, err := Dial(t.Context(), gateway.Socket()); err == nil {
 		late.Close()
 		t.Error("dialled a dead charon")
 	}
-	gateway.start(t)
-	s = dial(t, gateway.socket())
+	gateway.Charon.Start(t)
+	s = dial(t, gateway.Socket())
 	names, err := s.Connections(t.Context())
 	keys, err2 := s.Keys(t.Context())
 	if len(names)+len(keys) > 0 || err != nil || err2 != nil {
 		t.Errorf("the new charon has %v, %v, %v, %v", names, keys, err, err2)
 	}
-	pushed(t, s, []byte("correct horse"), c)
+	pushed(t, s, []byte(password), c)
 	initiate(t, s, c)
 	up(t, s, c)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
@@ -20,7 +21,7 @@ func nobody(i int) netip.Addr { return netip.AddrFrom4([4]byte{198, 18, byte(i >
 func TestTwoThousand(t *testing.T) {
 	const total, established, lists = 2000, 40, 20
 	gateway, peer := lab(t, "retransmit_timeout = 60")
-	s := dial(t, gateway.socket())
+	s := dial(t, gateway.Socket())
 	var all []swanctl.Connection
 	for i := range total {
 		c := tunnel(fmt.Sprintf("c%04d", i), i%64)
@@ -29,20 +30,20 @@ func TestTwoThousand(t *testing.T) {
 		}
 		all = append(all, c)
 	}
-	peer.serves(t, []byte("correct horse"), all[:established]...)
+	peer.serves(t, []byte(password), all[:established]...)
 	start := time.Now()
-	pushed(t, s, []byte("correct horse"), all...)
+	pushed(t, s, []byte(password), all...)
 	t.Logf("%d connections with a key each loaded in %s", total, time.Since(start))
 	if names, err := s.Connections(t.Context()); len(names) != total || err != nil {
 		t.Fatalf("%d connections are loaded, %v", len(names), err)
 	}
-	heard, _ := listen(t, t.Context(), gateway.socket())
+	heard, _ := listen(t, t.Context(), gateway.Socket())
 	start = time.Now()
 	for _, c := range all {
 		initiate(t, s, c)
 	}
 	t.Logf("%d initiated in %s", total, time.Since(start))
-	eventually(t, "all SAs are there", 60*time.Second, func() bool { return count(t, s) == [2]int{total, established} })
+	netns.Eventually(t, "all SAs are there", 60*time.Second, func() bool { return count(t, s) == [2]int{total, established} })
 
 	told := map[string]bool{}
 	for len(told) < established {
@@ -50,7 +51,7 @@ func TestTwoThousand(t *testing.T) {
 	}
 
 	rest := all[established:]
-	quiet := []func() int{initiating(t, s, rest), initiating(t, dial(t, gateway.socket()), rest)}
+	quiet := []func() int{initiating(t, s, rest), initiating(t, dial(t, gateway.Socket()), rest)}
 	var longest, sum time.Duration
 	for range lists {
 		start := time.Now()

@@ -5,26 +5,21 @@ package vici
 import (
 	"net/netip"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
 // TestRekeyTimeIsWhatRemains, counts down with the clock, and is kept.
 func TestRekeyTimeIsWhatRemains(t *testing.T) {
-	gateway, peer := lab(t)
-	s := dial(t, gateway.socket())
 	c := tunnel("plant", 1)
 	c.Lifetime, c.Children[0].Lifetime = time.Hour, 24*time.Second
-	peer.serves(t, []byte("correct horse"), c)
-	pushed(t, s, []byte("correct horse"), c)
-	initiate(t, s, c)
-	first := up(t, s, c)
+	_, _, s, first := established(t, c)
 	start := time.Now()
 	due := first.Children[0].RekeyIn
 	t.Logf("IKE rekey in %s of %s, child rekey in %s of %s", first.RekeyIn, c.Lifetime, due, c.Children[0].Lifetime)
@@ -49,7 +44,7 @@ func TestRekeyTimeIsWhatRemains(t *testing.T) {
 	}
 	// What is replaced stays listed for a while, overdue and not installed.
 	var sa SA
-	eventually(t, "a second child", due+3*time.Second-time.Since(start), func() bool {
+	netns.Eventually(t, "a second child", due+3*time.Second-time.Since(start), func() bool {
 		all, err := s.SAs(t.Context())
 		if len(all) != 1 || err != nil {
 			t.Fatalf("%d SAs, %v", len(all), err)
@@ -60,7 +55,7 @@ func TestRekeyTimeIsWhatRemains(t *testing.T) {
 	if took := time.Since(start); took < due-2*time.Second {
 		t.Errorf("rekeyed after %s, announced for %s", took, due)
 	}
-	eventually(t, "one child is installed, one replaced", 5*time.Second, func() bool {
+	netns.Eventually(t, "one child is installed, one replaced", 5*time.Second, func() bool {
 		all, err := s.SAs(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -79,11 +74,11 @@ func TestRekeyTimeIsWhatRemains(t *testing.T) {
 // events that tell of it.
 func TestChildrenComeAndGoAlone(t *testing.T) {
 	gateway, peer := lab(t)
-	s := dial(t, gateway.socket())
+	s := dial(t, gateway.Socket())
 	c := tunnel("up", 1)
-	peer.serves(t, []byte("correct horse"), c)
-	pushed(t, s, []byte("correct horse"), c)
-	heard, _ := listen(t, t.Context(), gateway.socket())
+	peer.serves(t, []byte(password), c)
+	pushed(t, s, []byte(password), c)
+	heard, _ := listen(t, t.Context(), gateway.Socket())
 	initiate(t, s, c)
 	sa := up(t, s, c)
 	for e := next(t, heard); len(e.Children) == 0; e = next(t, heard) {
@@ -94,7 +89,7 @@ func TestChildrenComeAndGoAlone(t *testing.T) {
 	if n, err := s.TerminateChild(t.Context(), c.Name, c.Children[0].Name); n != 1 || err != nil {
 		t.Fatalf("terminated %d children, %v", n, err)
 	}
-	eventually(t, "the IKE SA without children", 10*time.Second, func() bool {
+	netns.Eventually(t, "the IKE SA without children", 10*time.Second, func() bool {
 		all, err := s.SAs(t.Context())
 		return err == nil && len(all) == 1 && all[0].ID == sa.ID && len(all[0].Children) == 0
 	})
@@ -118,13 +113,8 @@ func TestChildrenComeAndGoAlone(t *testing.T) {
 // TestAnEstablishedSA as a live charon lists it, and the counters of its child, which
 // come a last time when the child goes.
 func TestAnEstablishedSA(t *testing.T) {
-	gateway, peer := lab(t)
-	s := dial(t, gateway.socket())
 	c := tunnel("plant", 1)
-	peer.serves(t, []byte("correct horse"), c)
-	pushed(t, s, []byte("correct horse"), c)
-	initiate(t, s, c)
-	up(t, s, c)
+	gateway, _, s, _ := established(t, c)
 	knock(t, gateway, s, 3)
 	got := up(t, s, c)
 	want := SA{
@@ -141,7 +131,7 @@ func TestAnEstablishedSA(t *testing.T) {
 	if diff := cmp.Diff(want, got, compared, times, cmpopts.IgnoreFields(ChildSA{}, "Installed", "RekeyIn")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	heard, _ := listen(t, t.Context(), gateway.socket())
+	heard, _ := listen(t, t.Context(), gateway.Socket())
 	knock(t, gateway, s, 6)
 	if _, err := s.TerminateConnection(t.Context(), c.Name); err != nil {
 		t.Fatal(err)
@@ -155,10 +145,10 @@ func TestAnEstablishedSA(t *testing.T) {
 
 // knock sends three datagrams of 29 bytes through the tunnel to a port that nobody
 // has, and waits until so many refusals of 57 bytes have come back in all.
-func knock(t *testing.T, gateway *node, s *Session, want uint64) {
+func knock(t *testing.T, gateway node, s *Session, want uint64) {
 	t.Helper()
-	run(t, "ip", "netns", "exec", gateway.netns, "bash", "-c", "for i in 1 2 3; do echo >/dev/udp/10.0.1.1/9; done")
-	eventually(t, "refusals come back", 10*time.Second, func() bool {
+	gateway.Run(t, "bash", "-c", "for i in 1 2 3; do echo >/dev/udp/10.0.1.1/9; done")
+	netns.Eventually(t, "refusals come back", 10*time.Second, func() bool {
 		all, err := s.SAs(t.Context())
 		return err == nil && all[0].Children[0].PacketsIn == want
 	})
@@ -167,18 +157,18 @@ func knock(t *testing.T, gateway *node, s *Session, want uint64) {
 // TestTerminatingNeedsNoPeer: it doesn't wait for one that says nothing.
 func TestTerminatingNeedsNoPeer(t *testing.T) {
 	gateway, peer := lab(t)
-	s := dial(t, gateway.socket())
+	s := dial(t, gateway.Socket())
 	a, b, silent := tunnel("a", 1), tunnel("b", 2), tunnel("silent", 3)
 	silent.Address = nobody(0)
-	peer.serves(t, []byte("correct horse"), a, b)
-	pushed(t, s, []byte("correct horse"), a, b, silent)
+	peer.serves(t, []byte(password), a, b)
+	pushed(t, s, []byte(password), a, b, silent)
 	for _, c := range []swanctl.Connection{a, b, silent} {
 		initiate(t, s, c)
 	}
 	up(t, s, a)
 	id := up(t, s, b).ID
-	peer.signal(t, syscall.SIGSTOP)
-	defer peer.signal(t, syscall.SIGCONT)
+	peer.Hang(t)
+	defer peer.Resume(t)
 	start := time.Now()
 	for _, c := range []swanctl.Connection{a, silent} {
 		if n, err := s.TerminateConnection(t.Context(), c.Name); n != 1 || err != nil {
@@ -194,7 +184,7 @@ func TestTerminatingNeedsNoPeer(t *testing.T) {
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("asking took %s", took)
 	}
-	eventually(t, "no SA is left", 2*time.Second, func() bool {
+	netns.Eventually(t, "no SA is left", 2*time.Second, func() bool {
 		all, err := s.SAs(t.Context())
 		return err == nil && len(all) == 0
 	})
