@@ -3,8 +3,6 @@
 package agent
 
 import (
-	"bytes"
-	"crypto/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/agent/volume"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render/pod"
@@ -23,54 +22,47 @@ import (
 // real. It wants root, nftables, iproute2 and /dev/net/tun.
 type pack struct {
 	*site
-	binary, netns string
-	process       *exec.Cmd
-	stderr        *bytes.Buffer
+	t       *testing.T
+	ns      netns.Namespace
+	binary  string
+	process *exec.Cmd
+	stderr  *netns.Log
 }
 
 func newPack(t *testing.T) *pack {
 	t.Helper()
-	p := &pack{site: newSite(t), netns: "vp-dataplane-" + strings.ToLower(rand.Text()[:6])}
+	p := &pack{site: newSite(t), t: t, ns: netns.New(t, "pod"), stderr: &netns.Log{}}
 	p.binary = filepath.Join(p.dir, "vpnctl")
-	p.run("go", "build", "-o", p.binary, "../cmd/vpnctl")
-	p.run("ip", "netns", "add", p.netns)
+	if out, err := exec.Command("go", "build", "-o", p.binary, "../cmd/vpnctl").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s\n%s", p.stderr, p.in("nft", "list", "ruleset"))
+		}
 		if p.process != nil {
 			p.end(syscall.SIGKILL)
 		}
-		p.run("ip", "netns", "del", p.netns)
 	})
-	p.run("ip", "-n", p.netns, "link", "set", "lo", "up")
 	p.nic()
 	return p
 }
 
 // nic plugs the second interface in.
 func (p *pack) nic() {
-	p.run("ip", "-n", p.netns, "link", "add", "net1", "address", portMAC, "type", "veth", "peer", "name", "far")
-	p.run("ip", "-n", p.netns, "link", "set", "far", "up")
-}
-
-func (p *pack) run(name string, args ...string) string {
-	p.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
-	if err != nil {
-		p.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
-	return string(out)
+	p.ns.IP(p.t, "link add net1 address "+portMAC+" type veth peer name far", "link set far up")
 }
 
 // in runs a command in the namespace and returns what it prints, errors included.
 func (p *pack) in(args ...string) string {
-	out, _ := exec.Command("ip", append([]string{"netns", "exec", p.netns}, args...)...).CombinedOutput()
+	out, _ := p.ns.Command(args...).CombinedOutput()
 	return string(out)
 }
 
 // begin starts the program, with a /run/wireguard of its own as a pod has.
 func (p *pack) begin() {
 	p.Helper()
-	p.stderr = &bytes.Buffer{}
-	p.process = exec.Command("ip", "netns", "exec", p.netns, "sh", "-c",
+	p.process = p.ns.Command("sh", "-c",
 		`mkdir -p /run/wireguard && mount -t tmpfs tmpfs /run/wireguard && exec "$@"`, "sh",
 		p.binary, "agent", "dataplane", "--config", filepath.Join(p.dir, "config"), "--rules", filepath.Join(p.dir, "rules"),
 		"--run", filepath.Join(p.dir, "run"), "--listen", "127.0.0.1:9904")
@@ -85,21 +77,6 @@ func (p *pack) end(s syscall.Signal) int {
 	code := p.process.ProcessState.ExitCode()
 	p.process = nil
 	return code
-}
-
-// until waits for a condition, and returns how long it took.
-func (p *pack) until(what string, within time.Duration, holds func() bool) time.Duration {
-	p.Helper()
-	began := time.Now()
-	for !holds() {
-		if time.Since(began) > within {
-			p.Fatalf("%s: not within %s\n%s\n%s", what, within, p.stderr, p.in("nft", "list", "ruleset"))
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	took := time.Since(began)
-	p.Logf("%s: %s", what, took.Round(time.Millisecond))
-	return took
 }
 
 func (p *pack) inForce(w world) func() bool {
@@ -124,7 +101,7 @@ func TestDataplaneInAPod(t *testing.T) {
 	p.write(w)
 	p.keys(w)
 	p.begin()
-	p.until("from the start to everything in force", 20*time.Second, p.inForce(w))
+	netns.Eventually(t, "from the start to everything in force", 20*time.Second, p.inForce(w))
 
 	for command, lines := range map[string][]string{
 		"ip rule":                 {"90:", "fwmark 0x64 lookup 100", "from 10.254.0.17 lookup 100", "iif net1 lookup 100", "iif wg0 lookup 100"},
@@ -148,15 +125,15 @@ func TestDataplaneInAPod(t *testing.T) {
 	g := pinned(globexGateway())
 	g.Peers[1].Grants = &vpn.Grants{}
 	p.swap("rules", globexOf(t, g).rules)
-	p.until("a grant is withdrawn", time.Second, func() bool { return !granted() })
+	netns.Eventually(t, "a grant is withdrawn", time.Second, func() bool { return !granted() })
 	p.swap("rules", w.rules)
-	p.until("a grant is given", time.Second, granted)
+	netns.Eventually(t, "a grant is given", time.Second, granted)
 
 	p.in("nft", "delete", "table", "inet", "vpnctl")
-	p.until("another hand has deleted the table", 3*time.Second, granted)
+	netns.Eventually(t, "another hand has deleted the table", 3*time.Second, granted)
 
 	p.swap("rules", with(w.rules, pod.KeyRules, strings.Replace(w.rules[pod.KeyRules], "ct state established", refused+" established", 1)))
-	p.until("nft refuses a file", 5*time.Second, func() bool {
+	netns.Eventually(t, "nft refuses a file", 5*time.Second, func() bool {
 		return strings.Contains(strings.Join(p.complaints(), "\n"), "ruleset: applying the ruleset: nft:") && granted()
 	})
 
@@ -165,17 +142,17 @@ func TestDataplaneInAPod(t *testing.T) {
 	}
 	p.check(os.Remove(filepath.Join(p.dir, "run", "dataplane.json")))
 	p.begin()
-	p.until("from a start on a refused file to the one before in force", 20*time.Second, func() bool {
+	netns.Eventually(t, "from a start on a refused file to the one before in force", 20*time.Second, func() bool {
 		d, _, err := p.loop.Volume.ReadDataplane()
 		return err == nil && d.Ruleset == volume.Hash(w.rules[pod.KeyRules]) && d.WireGuard != nil && granted()
 	})
 	p.swap("rules", w.rules)
-	p.until("all is well again", 5*time.Second, p.inForce(w))
+	netns.Eventually(t, "all is well again", 5*time.Second, p.inForce(w))
 
-	p.run("ip", "-n", p.netns, "link", "del", "net1")
-	p.until("the NIC is gone", 5*time.Second, func() bool { return p.state().Interface == "" })
+	p.ns.IP(t, "link del net1")
+	netns.Eventually(t, "the NIC is gone", 5*time.Second, func() bool { return p.state().Interface == "" })
 	p.nic()
-	p.until("the NIC is back, with its routes", 5*time.Second, func() bool {
+	netns.Eventually(t, "the NIC is back, with its routes", 5*time.Second, func() bool {
 		return p.state().Interface == "net1" && strings.Contains(p.in("ip", "route", "show", "table", "100"), "default via")
 	})
 

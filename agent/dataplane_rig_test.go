@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -20,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/vpnctl/vpnctl/agent/lab/configmap"
 	"github.com/vpnctl/vpnctl/agent/volume"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
@@ -38,7 +38,6 @@ type site struct {
 	dns    map[string]netip.Addr
 	log    bytes.Buffer
 	now    time.Time
-	swaps  int
 }
 
 func newSite(t testing.TB) *site {
@@ -72,19 +71,7 @@ func (s *site) start() {
 // swap puts another generation of a mounted folder in force, as the kubelet does.
 func (s *site) swap(folder string, data map[string]string) {
 	s.Helper()
-	s.swaps++
-	dir := filepath.Join(s.dir, folder)
-	next := fmt.Sprintf("..2026_%06d", s.swaps)
-	s.check(os.Mkdir(filepath.Join(dir, next), 0o755))
-	for k, v := range data {
-		s.check(os.WriteFile(filepath.Join(dir, next, k), []byte(v), 0o644))
-	}
-	old, _ := os.Readlink(filepath.Join(dir, "..data"))
-	s.check(os.Symlink(next, filepath.Join(dir, "..tmp")))
-	s.check(os.Rename(filepath.Join(dir, "..tmp"), filepath.Join(dir, "..data")))
-	if old != "" {
-		s.check(os.RemoveAll(filepath.Join(dir, old)))
-	}
+	s.check(configmap.Swap(filepath.Join(s.dir, folder), data))
 }
 
 // write puts both files of a state in force, and what its names stand for.

@@ -3,20 +3,19 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/vpnctl/vpnctl/agent/lab/configmap"
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/agent/report"
 	"github.com/vpnctl/vpnctl/agent/volume"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -24,62 +23,34 @@ import (
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
-// These tests want root, /dev/net/tun and charon (charon-systemd, libcharon-extra-plugins).
+// These tests want root, /dev/net/tun, swanctl and charon (charon-systemd,
+// libcharon-extra-plugins).
 //
 //	west 192.0.2.1 --- 192.0.2.2 east
 //	100.64.3.1 on lo             10.0.0.1, 10.0.1.1 on lo
 //
 // Each end is a true charon with a status loop of its own, and both loops initiate.
 
+func TestMain(m *testing.M) { os.Exit(netns.Main(m)) }
+
 // end is one of the two.
 type end struct {
 	*testing.T
-	dir, netns, address string
-	daemon              *exec.Cmd
-	log                 *lockedBuffer
-	loop                *StatusLoop
-	files               report.Folder
-	swaps               int
-	conn                swanctl.Connection
-}
-
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
-func command(t *testing.T, words string) {
-	t.Helper()
-	args := strings.Fields(words)
-	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v %s", words, err, out)
-	}
+	ns           netns.Namespace
+	charon       *netns.Charon
+	dir, address string
+	loop         *StatusLoop
+	files        report.Folder
+	conn         swanctl.Connection
 }
 
 // bothEnds builds and starts everything.
 func bothEnds(t *testing.T) (west, east *end) {
 	t.Helper()
 	west, east = newEnd(t, "west", "192.0.2.1"), newEnd(t, "east", "192.0.2.2")
-	command(t, "ip -n "+west.netns+" link add net1 type veth peer name net1 netns "+east.netns)
-	for _, e := range []*end{west, east} {
-		command(t, "ip -n "+e.netns+" addr add "+e.address+"/30 dev net1")
-		command(t, "ip -n "+e.netns+" link set net1 up")
-	}
-	command(t, "ip -n "+west.netns+" addr add 100.64.3.1/32 dev lo")
-	command(t, "ip -n "+east.netns+" addr add 10.0.0.1/32 dev lo")
-	command(t, "ip -n "+east.netns+" addr add 10.0.1.1/32 dev lo")
+	netns.Wire(t, west.ns, "net1", east.ns, "net1")
+	west.ns.IP(t, "addr add "+west.address+"/30 dev net1", "addr add 100.64.3.1/32 dev lo")
+	east.ns.IP(t, "addr add "+east.address+"/30 dev net1", "addr add 10.0.0.1/32 dev lo", "addr add 10.0.1.1/32 dev lo")
 	west.conn, east.conn = endConnection(west, east), endConnection(east, west)
 	service := netip.MustParsePrefix("100.64.3.0/24")
 	for k := range 2 {
@@ -88,7 +59,7 @@ func bothEnds(t *testing.T) (west, east *end) {
 		east.conn.Children = append(east.conn.Children, endChild(k, behind, service))
 	}
 	for _, e := range []*end{west, east} {
-		e.charon()
+		e.charon.Start(t)
 		e.secret("correct horse")
 		e.swap()
 		e.run()
@@ -111,20 +82,13 @@ func endChild(k int, local, remote netip.Prefix) swanctl.Child {
 
 func newEnd(t *testing.T, name, address string) *end {
 	t.Helper()
-	e := &end{T: t, dir: t.TempDir(), netns: fmt.Sprintf("vp-status-%d-%s", os.Getpid(), name), address: address, log: &lockedBuffer{}}
+	e := &end{T: t, ns: netns.New(t, name), dir: t.TempDir(), address: address}
 	for _, sub := range []string{"api/psk", "run", "config"} {
 		e.must(os.MkdirAll(filepath.Join(e.dir, sub), 0o755))
 	}
 	e.files = report.Files(filepath.Join(e.dir, "api"))
-	command(t, "ip netns add "+e.netns)
-	t.Cleanup(func() {
-		e.kill()
-		command(t, "ip netns del "+e.netns)
-		if text := e.log.String(); t.Failed() {
-			t.Logf("%s's log ends\n%s", name, text[max(0, len(text)-5000):])
-		}
-	})
-	command(t, "ip -n "+e.netns+" link set lo up")
+	// A gateway pod's, but it gives up sooner.
+	e.charon = netns.NewCharon(t, e.ns, filepath.Join(e.dir, "charon"), netns.PodSettings("retransmit_tries = 2", "retransmit_timeout = 1.0"))
 	return e
 }
 
@@ -135,32 +99,11 @@ func (e *end) must(err error) {
 	}
 }
 
-// charon starts with the settings of a gateway pod, but gives up sooner.
-func (e *end) charon() {
-	text := strings.Replace(swanctl.Daemon(vpn.DataplaneUserspace), swanctl.Socket, filepath.Join(e.dir, "run", "charon.vici"), 1)
-	text = strings.Replace(text, "  install_virtual_ip", "  retransmit_tries = 2\n  retransmit_timeout = 1.0\n  install_virtual_ip", 1)
-	conf := filepath.Join(e.dir, "strongswan.conf")
-	e.must(os.WriteFile(conf, []byte(text), 0o600))
-	e.daemon = exec.Command("ip", "netns", "exec", e.netns, "charon-systemd")
-	e.daemon.Env = append(os.Environ(), "STRONGSWAN_CONF="+conf)
-	e.daemon.Stdout, e.daemon.Stderr = e.log, e.log
-	e.must(e.daemon.Start())
-}
-
-func (e *end) kill() {
-	if e.daemon != nil {
-		_ = e.daemon.Process.Kill()
-		_ = e.daemon.Wait()
-		e.daemon = nil
-	}
-}
-
 func (e *end) secret(text string) {
 	e.must(os.WriteFile(filepath.Join(e.files.Dir, "psk", "psk"), []byte(text), 0o600))
 }
 
 func (e *end) swap() {
-	e.swaps++
 	expect := vpn.Expectation{
 		Gateway: vpn.Owner{Kind: vpn.KindIPsecGateway, Namespace: "acme", Name: "dc1"}, Protocol: vpn.IPsec,
 		Peers: []vpn.ExpectedPeer{{Name: "peer", ID: e.conn.RemoteID, PresharedKey: vpn.SecretRef{Name: "psk", Key: "psk"}}},
@@ -172,19 +115,14 @@ func (e *end) swap() {
 	e.must(err)
 	conf, err := swanctl.Config{Connections: []swanctl.Connection{e.conn}}.Text()
 	e.must(err)
-	dir, name := filepath.Join(e.dir, "config"), fmt.Sprintf("..%d", e.swaps)
-	e.must(os.Mkdir(filepath.Join(dir, name), 0o755))
-	e.must(os.WriteFile(filepath.Join(dir, name, pod.KeyAgent), []byte(text), 0o644))
-	e.must(os.WriteFile(filepath.Join(dir, name, pod.KeySwanctl), []byte(conf), 0o644))
-	e.must(os.Symlink(name, filepath.Join(dir, "..next")))
-	e.must(os.Rename(filepath.Join(dir, "..next"), filepath.Join(dir, "..data")))
+	e.must(configmap.Swap(filepath.Join(e.dir, "config"), map[string]string{pod.KeyAgent: text, pod.KeySwanctl: conf}))
 }
 
 // run starts the loop, at five times the usual pace.
 func (e *end) run() (stop func()) {
 	l := NewStatusLoop(filepath.Join(e.dir, "config"), filepath.Join(e.dir, "run"), e.files, e.files)
 	e.must(l.Volume.WriteDataplane(volume.Dataplane{Written: time.Now(), Ruleset: "abc"}))
-	l.Socket, l.Log = filepath.Join(e.dir, "run", "charon.vici"), slog.New(slog.NewTextHandler(e.log, nil))
+	l.Socket, l.Log = e.charon.Socket(), slog.New(slog.NewTextHandler(&e.charon.Log, nil))
 	l.Tick, l.Gap, l.Refresh = time.Second, 200*time.Millisecond, 2*time.Second
 	w := l.Watchdog
 	w.Patience, w.First, w.Longest, w.Limit, w.Settle = 800*time.Millisecond, 2*time.Second, 5*time.Second, 4*time.Second, 3*time.Second
@@ -262,9 +200,9 @@ func TestTwoAgentsAndTwoCharons(t *testing.T) {
 	if !strings.HasPrefix(west.sas(), first) {
 		t.Errorf("SAs %s, were %s", west.sas(), before)
 	}
-	west.kill()
+	west.charon.Kill()
 	west.eventually("a dead charon is unknown, not down", func() bool { return west.peer().State == report.StateUnknown })
-	west.charon()
+	west.charon.Start(t)
 	west.eventually("the wrong key shows", func() bool {
 		return west.peer().State == report.StateDown && strings.Contains(west.peer().Message, "AUTHENTICATION_FAILED")
 	})
@@ -272,15 +210,15 @@ func TestTwoAgentsAndTwoCharons(t *testing.T) {
 	west.eventually("the right one works", func() bool { return west.up() && east.up() && west.peer().Message == "" })
 
 	before, since := west.sas(), west.peer().Since
-	west.must(west.daemon.Process.Signal(syscall.SIGSTOP))
+	west.charon.Hang(t)
 	west.eventually("a hung charon is unknown", func() bool { return west.peer().State == report.StateUnknown })
-	west.must(west.daemon.Process.Signal(syscall.SIGCONT))
+	west.charon.Resume(t)
 	west.eventually("it goes on", west.up)
 	if west.sas() != before && !west.peer().Since.Equal(since) {
 		t.Logf("the other end had noticed: SAs %s, were %s", west.sas(), before)
 	}
 
-	command(t, "ip -n "+east.netns+" link set net1 down")
+	east.ns.IP(t, "link set net1 down")
 	west.eventually("a peer that is away doesn't answer", func() bool {
 		return west.peer().Up == 0 && strings.Contains(west.peer().Message, "no answer")
 	})
@@ -288,7 +226,7 @@ func TestTwoAgentsAndTwoCharons(t *testing.T) {
 	if n := strings.Count(west.sas(), ":"); n > 1 {
 		t.Errorf("%d SAs with a peer that doesn't answer: %s", n, west.sas())
 	}
-	command(t, "ip -n "+east.netns+" link set net1 up")
+	east.ns.IP(t, "link set net1 up")
 	west.eventually("it is found when it returns", func() bool { return west.up() && east.up() && west.peer().Message == "" })
 
 	west.conn.Lifetime = time.Hour

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vpnctl/vpnctl/agent/lab/configmap"
 	"github.com/vpnctl/vpnctl/agent/report"
 	"github.com/vpnctl/vpnctl/agent/vici/fakecharon"
 	"github.com/vpnctl/vpnctl/agent/volume"
@@ -29,7 +30,6 @@ type rig struct {
 	files  report.Folder // Secrets, and status.json as the API has it
 	log    *bytes.Buffer
 	now    time.Time
-	swaps  int
 
 	expect vpn.Expectation
 	config swanctl.Config
@@ -159,14 +159,7 @@ func (r *rig) swap() {
 }
 
 func (r *rig) mount(files map[string]string) {
-	r.swaps++
-	dir, name := r.loop.Config.Dir, fmt.Sprintf("..generation-%d", r.swaps)
-	r.must(os.Mkdir(filepath.Join(dir, name), 0o755))
-	for key, text := range files {
-		r.must(os.WriteFile(filepath.Join(dir, name, key), []byte(text), 0o644))
-	}
-	r.must(os.Symlink(name, filepath.Join(dir, "..next")))
-	r.must(os.Rename(filepath.Join(dir, "..next"), filepath.Join(dir, "..data")))
+	r.must(configmap.Swap(r.loop.Config.Dir, files))
 }
 
 // tick lets the loop work once, reads the Secrets that are due then, and lets time pass.

@@ -10,48 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/agent/lab/configmap"
 	"github.com/vpnctl/vpnctl/agent/volume"
 )
-
-// mounted is a folder as the kubelet fills it: a folder a generation, ..data on
-// the one in force, and keys that are links through it.
-type mounted struct {
-	dir string
-	n   int
-}
-
-// swap puts another generation in force and removes the one before, as the kubelet
-// does, in its order.
-func (m *mounted) swap(data map[string]string) error {
-	m.n++
-	next := fmt.Sprintf("..2026_11_30_%06d", m.n)
-	if err := os.Mkdir(filepath.Join(m.dir, next), 0o755); err != nil {
-		return err
-	}
-	for k, v := range data {
-		if err := os.WriteFile(filepath.Join(m.dir, next, k), []byte(v), 0o644); err != nil {
-			return err
-		}
-	}
-	link, current := filepath.Join(m.dir, "..data_tmp"), filepath.Join(m.dir, "..data")
-	old, _ := os.Readlink(current)
-	if err := os.Symlink(next, link); err != nil {
-		return err
-	}
-	if err := os.Rename(link, current); err != nil {
-		return err
-	}
-	for k := range data {
-		err := os.Symlink(filepath.Join("..data", k), filepath.Join(m.dir, k))
-		if err != nil && !os.IsExist(err) {
-			return err
-		}
-	}
-	if old == "" {
-		return nil
-	}
-	return os.RemoveAll(filepath.Join(m.dir, old))
-}
 
 func TestMountReads(t *testing.T) {
 	for sentence, c := range map[string]struct {
@@ -59,7 +20,7 @@ func TestMountReads(t *testing.T) {
 		want map[string]string
 	}{
 		"what the kubelet mounted, without its own names": {
-			func(dir string) error { return (&mounted{dir: dir}).swap(map[string]string{"a": "1", "b": ""}) },
+			func(dir string) error { return configmap.Swap(dir, map[string]string{"a": "1", "b": ""}) },
 			map[string]string{"a": "1", "b": ""},
 		},
 		"a plain folder, without the folders in it": {
@@ -110,10 +71,10 @@ func TestMountErrs(t *testing.T) {
 
 // A change of one byte that keeps the size, made at once, is another generation.
 func TestGenerationChangesWithContent(t *testing.T) {
-	plain, m := t.TempDir(), mounted{dir: t.TempDir()}
+	plain, mounted := t.TempDir(), t.TempDir()
 	write := map[string]func(text string) error{
-		plain: func(text string) error { return os.WriteFile(filepath.Join(plain, "a"), []byte(text), 0o600) },
-		m.dir: func(text string) error { return m.swap(map[string]string{"a": text}) },
+		plain:   func(text string) error { return os.WriteFile(filepath.Join(plain, "a"), []byte(text), 0o600) },
+		mounted: func(text string) error { return configmap.Swap(mounted, map[string]string{"a": text}) },
 	}
 	for dir, write := range write {
 		seen := map[string]bool{}
@@ -135,12 +96,12 @@ func TestGenerationChangesWithContent(t *testing.T) {
 
 // Whatever moment a swap comes at, all keys are of one generation.
 func TestReadIsOfOneGeneration(t *testing.T) {
-	m := mounted{dir: t.TempDir()}
+	dir := t.TempDir()
 	generation := func(i int) map[string]string {
 		text := fmt.Sprint(i)
 		return map[string]string{"a": text, "b": text, "c": text, "d": text}
 	}
-	if err := m.swap(generation(0)); err != nil {
+	if err := configmap.Swap(dir, generation(0)); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
@@ -148,7 +109,7 @@ func TestReadIsOfOneGeneration(t *testing.T) {
 	swaps.Go(func() {
 		defer close(done)
 		for i := range 500 {
-			if err := m.swap(generation(i)); err != nil {
+			if err := configmap.Swap(dir, generation(i)); err != nil {
 				t.Error(err)
 				return
 			}
@@ -162,7 +123,7 @@ func TestReadIsOfOneGeneration(t *testing.T) {
 			running = false // the last read is of a folder at rest
 		default:
 		}
-		files, err := volume.Mount{Dir: m.dir}.Read()
+		files, err := volume.Mount{Dir: dir}.Read()
 		if err != nil {
 			if running {
 				continue // said so, rather than mixing
