@@ -3,16 +3,12 @@
 package render
 
 import (
-	"bytes"
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render/pod"
@@ -20,8 +16,7 @@ import (
 )
 
 // These tests want root, nft (nftables) and charon (strongswan-swanctl,
-// charon-systemd, libcharon-extra-plugins). Everything runs in a network namespace of
-// its own.
+// charon-systemd, libcharon-extra-plugins). Everything runs in network namespaces.
 
 // complete are the examples with every fact known, and a gateway with each approved
 // proposal for IKE and for ESP, on either data plane.
@@ -83,7 +78,7 @@ func nft(t *testing.T, text, script string) string {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("unshare", "-n", "sh", "-c", script, "sh", file).CombinedOutput()
+	out, err := netns.New(t, "nft").Command("sh", "-c", script, "sh", file).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, out, text)
 	}
@@ -91,7 +86,9 @@ func nft(t *testing.T, text, script string) string {
 }
 
 func TestCharonLoadsEveryConnection(t *testing.T) {
-	socket := charon(t)
+	// The settings for ESP in user space, which every kernel can carry.
+	charon := netns.NewCharon(t, netns.New(t, "gateway"), t.TempDir(), netns.PodSettings())
+	charon.Start(t)
 	for name, in := range complete() {
 		text := data(t, in)[pod.KeySwanctl]
 		if text == "" {
@@ -102,8 +99,8 @@ func TestCharonLoadsEveryConnection(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			run(t, "swanctl", "--load-conns", "--uri", socket, "--file", file)
-			listed := run(t, "swanctl", "--list-conns", "--uri", socket)
+			charon.Swanctl(t, "--load-conns", "--file", file)
+			listed := charon.Swanctl(t, "--list-conns")
 			for _, p := range in.Gateway.Peers {
 				if !strings.Contains(listed, p.Name+": IKEv2") || !strings.Contains(listed, "id: "+p.ID) {
 					t.Errorf("%s is not among the connections:\n%s", p.Name, listed)
@@ -116,50 +113,4 @@ func TestCharonLoadsEveryConnection(t *testing.T) {
 			}
 		})
 	}
-}
-
-func run(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", name, err, out)
-	}
-	return string(out)
-}
-
-// charon starts the daemon with the settings as rendered for the user-space data
-// plane, which every kernel can carry, and its socket in a folder of the test. It
-// returns the socket once the daemon answers.
-func charon(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	settings := strings.Replace(swanctl.Daemon(vpn.DataplaneUserspace), swanctl.Socket, dir+"/charon.vici", 1)
-	if err := os.WriteFile(dir+"/strongswan.conf", []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	daemon := exec.Command("unshare", "-n", "charon-systemd")
-	daemon.Env = append(os.Environ(), "STRONGSWAN_CONF="+dir+"/strongswan.conf")
-	daemon.Stdout, daemon.Stderr = &log, &log
-	if err := daemon.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = daemon.Process.Signal(syscall.SIGTERM)
-		_ = daemon.Wait()
-		if t.Failed() {
-			t.Logf("charon's log:\n%s", log.String())
-		}
-	})
-	socket := "unix://" + dir + "/charon.vici"
-	for range 100 {
-		if exec.Command("swanctl", "--stats", "--uri", socket).Run() == nil {
-			return socket
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("charon doesn't answer")
-	return ""
 }

@@ -5,11 +5,11 @@ package render
 import (
 	"errors"
 	"net"
-	"os/exec"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 // unguarded is what stands in for a ruleset that was tampered with: flows are
@@ -24,23 +24,26 @@ table inet vpnctl { chain forward { type filter hook forward priority filter; ct
 // ends with the ruleset, and a granted one goes on.
 func (l *lab) strays(ruleset string) {
 	l.t.Helper()
-	for sentence, c := range map[string]struct{ namespace, from, to string }{
-		"a peer":   {l.peer, "192.168.10.9", "100.64.7.11:7777"},
-		"our side": {l.ours, "10.254.0.5", "100.64.7.201:7777"},
+	for sentence, c := range map[string]struct {
+		n        netns.Namespace
+		from, to string
+	}{
+		"a peer":   {l.Peer, "192.168.10.9", "100.64.7.11:7777"},
+		"our side": {l.Ours, "10.254.0.5", "100.64.7.201:7777"},
 	} {
-		if err := exchange(l.dial(c.namespace, c.from, c.to)); !errors.Is(err, unix.ECONNREFUSED) {
+		if err := exchange(l.dial(c.n, c.from, c.to)); !errors.Is(err, unix.ECONNREFUSED) {
 			l.t.Errorf("%s isn't told that nobody listens: %v", sentence, err)
 		}
 	}
-	l.echo(l.ours, "10.20.0.9:7")
-	granted := l.dial(l.peer, "192.168.10.9", "100.64.7.11:7")
+	l.Ours.Echo(l.t, "10.20.0.9:7")
+	granted := l.dial(l.Peer, "192.168.10.9", "100.64.7.11:7")
 	before := exchange(granted)
-	l.load(unguarded)
-	stray := l.dial(l.peer, "192.168.255.2", "10.20.0.9:7")
+	l.Gateway.Nft(l.t, unguarded)
+	stray := l.dial(l.Peer, "192.168.255.2", "10.20.0.9:7")
 	if err := errors.Join(before, exchange(stray)); err != nil {
 		l.t.Fatal(err)
 	}
-	l.load(ruleset)
+	l.Gateway.Nft(l.t, ruleset)
 	if err := exchange(granted); err != nil {
 		l.t.Errorf("a granted flow ends with a reload: %v", err)
 	}
@@ -49,50 +52,10 @@ func (l *lab) strays(ruleset string) {
 	}
 }
 
-// load replaces the gateway's ruleset.
-func (l *lab) load(ruleset string) {
+// dial opens a UDP socket for as long as the test.
+func (l *lab) dial(n netns.Namespace, from, to string) net.Conn {
 	l.t.Helper()
-	nft := exec.Command("ip", "netns", "exec", l.gateway, "nft", "-f", "-")
-	nft.Stdin = strings.NewReader(ruleset)
-	if out, err := nft.CombinedOutput(); err != nil {
-		l.t.Fatalf("%v\n%s", err, out)
-	}
-}
-
-// echo answers every UDP packet with itself.
-func (l *lab) echo(namespace, address string) {
-	l.t.Helper()
-	err := l.in(namespace, func() error {
-		c, err := net.ListenPacket("udp4", address)
-		if err != nil {
-			return err
-		}
-		l.t.Cleanup(func() { c.Close() })
-		go func() {
-			data := make([]byte, 64)
-			for {
-				n, from, err := c.ReadFrom(data)
-				if err != nil {
-					return
-				}
-				_, _ = c.WriteTo(data[:n], from)
-			}
-		}()
-		return nil
-	})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-// dial opens a UDP socket.
-func (l *lab) dial(namespace, from, to string) (c net.Conn) {
-	l.t.Helper()
-	err := l.in(namespace, func() (err error) {
-		d := net.Dialer{LocalAddr: &net.UDPAddr{IP: net.ParseIP(from)}}
-		c, err = d.Dial("udp4", to)
-		return err
-	})
+	c, err := n.DialUDP(from, to)
 	if err != nil {
 		l.t.Fatal(err)
 	}
