@@ -105,6 +105,17 @@ func TestSince(t *testing.T) {
 	if got := r.reportedOf("ina").Since; !got.After(since) {
 		t.Errorf("authenticated anew between two looks: since %s", got)
 	}
+	since, sas := r.reportedOf("ina").Since, r.charon.SAs()
+	r.must(r.charon.Restart())
+	r.charon.Change(func([]fakecharon.SA) []fakecharon.SA { // the peer was quick, and the new charon counts as the old one did
+		sas[0].Since = time.Now()
+		return sas
+	})
+	r.ticks(2)
+	r.says("ina", "ESTABLISHED", 2, "")
+	if got := r.reportedOf("ina").Since; !got.After(since) {
+		t.Errorf("by another charon: since %s", got)
+	}
 }
 
 func TestStateOfAPeer(t *testing.T) {
