@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render/readback"
 )
 
 var opts = cmp.Options{cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateEmpty()}
@@ -23,17 +24,7 @@ func sample() Config {
 }
 
 func TestTextIsReadBack(t *testing.T) {
-	text, err := sample().Text()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sample(), got, opts); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	text := readback.Same(t, sample(), Parse)
 	for _, word := range []string{"PrivateKey", "PresharedKey"} {
 		if strings.Contains(text, word) {
 			t.Errorf("the file holds a %s", word)
@@ -71,11 +62,7 @@ func TestWriterRefuses(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	good, err := sample().Text()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for sentence, change := range map[string][2]string{
+	readback.Refused(t, sample(), Parse, map[string][2]string{
 		"a private key":           {"ListenPort", "PrivateKey = " + key + "\nListenPort"},
 		"a preshared key":         {"AllowedIPs", "PresharedKey = " + key + "\nAllowedIPs"},
 		"an unknown key":          {"AllowedIPs", "MTU = 1\nAllowedIPs"},
@@ -85,17 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		"a value before sections": {"[Interface]", "ListenPort = 1\n[Interface]"},
 		"no interface":            {"[Interface]\nListenPort = 51820\n", ""},
 		"an address that is none": {"192.168.12.0/24", "dynamic"},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			text := strings.Replace(good, change[0], change[1], 1)
-			if text == good {
-				t.Fatalf("%q is not in the text", change[0])
-			}
-			if _, err := Parse(text); err == nil {
-				t.Errorf("read without an error:\n%s", text)
-			}
-		})
-	}
+	})
 }
 
 func TestPeersOfAGateway(t *testing.T) {
@@ -128,16 +105,6 @@ func FuzzText(f *testing.F) {
 			{Name: name, PublicKey: key, AllowedIPs: []netip.Prefix{prefix, prefix}, Endpoint: endpoint, Keepalive: keepalive},
 			{Name: "second", PublicKey: "xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8Dg=", AllowedIPs: []netip.Prefix{prefix}},
 		}}
-		text, err := want.Text()
-		if err != nil {
-			return
-		}
-		got, err := Parse(text)
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, text)
-		}
-		if diff := cmp.Diff(want, got, opts); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		readback.SameOrRefused(t, want, Parse)
 	})
 }
