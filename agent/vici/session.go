@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 	"time"
 
 	govici "github.com/strongswan/govici/vici"
@@ -28,41 +27,8 @@ type Session struct {
 	Limit time.Duration
 
 	charon *govici.Session
-	lines  []*line
+	lines  []net.Conn
 	turn   chan struct{} // holds one token while a call runs
-}
-
-// line is a connection to charon that remembers whether it broke: the library
-// swallows the error of a stream's last packet.
-type line struct {
-	net.Conn
-	mu     sync.Mutex
-	broken error
-}
-
-func (l *line) Read(b []byte) (int, error) {
-	n, err := l.Conn.Read(b)
-	return n, l.noted(err)
-}
-
-func (l *line) Write(b []byte) (int, error) {
-	n, err := l.Conn.Write(b)
-	return n, l.noted(err)
-}
-
-func (l *line) noted(err error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil && l.broken == nil {
-		l.broken = err
-	}
-	return err
-}
-
-func (l *line) err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.broken
 }
 
 // Dial opens a session on charon's socket. The socket's file outlives charon, and
@@ -77,8 +43,8 @@ func Dial(ctx context.Context, socket string) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.lines = append(s.lines, &line{Conn: conn})
-		return s.lines[len(s.lines)-1], nil
+		s.lines = append(s.lines, conn)
+		return conn, nil
 	}
 	charon, err := govici.NewSession(govici.WithDialContext(dial))
 	if err != nil {
@@ -93,8 +59,7 @@ func Dial(ctx context.Context, socket string) (*Session, error) {
 // flight returns ErrGone. Closing twice is fine.
 func (s *Session) Close() {
 	for _, l := range s.lines {
-		_ = l.noted(net.ErrClosed)
-		_ = l.Conn.Close()
+		_ = l.Close()
 	}
 }
 
@@ -162,9 +127,7 @@ func (s *Session) exchange(ctx context.Context, command string, f func() error) 
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("asking charon for %s: %w", command, err)
 	}
-	if err := s.lines[0].err(); err != nil {
-		return fmt.Errorf("asking charon for %s: %w: %w", command, ErrGone, err)
-	}
+	// A line that broke says so itself, at the next word.
 	stop := context.AfterFunc(ctx, s.Close)
 	err := f()
 	answered := stop()
