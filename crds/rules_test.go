@@ -74,6 +74,35 @@ func TestWideIdentityIsTheConstant(t *testing.T) {
 	}
 }
 
+func TestSpecialRangesAreTheConstants(t *testing.T) {
+	no := func(pattern string) string { return fmt.Sprintf("!self.matches('%s')", pattern) }
+	address := []string{no(vpnv1alpha1.SpecialAddressPattern)}
+	network := []string{no(vpnv1alpha1.LocalNetworkPattern), no(vpnv1alpha1.MulticastNetworkPattern)}
+	for _, c := range []struct {
+		file, path string
+		want       []string
+	}{
+		{gateways, "spec.exposures[].target.address", address},
+		{gateways, "spec.exposures[].virtualIP", address},
+		{gateways, "spec.serviceCIDR", network},
+		{gateways, "spec.wireguard.roadWarriorCIDR", network},
+		{peers, "spec.ipsec.remoteSubnets[]", network},
+		{peers, "spec.wireguard.endpoint", []string{"!self.matches('^[0-9.]+:') || " + address[0]}},
+		{oldGateways, "spec.tunnels[].remoteSubnets[]", network},
+		{links, "spec.transitIP", address},
+	} {
+		got := map[string]bool{}
+		for _, rule := range at(t, c.file, c.path).XValidations {
+			got[rule.Rule] = true
+		}
+		for _, want := range c.want {
+			if !got[want] {
+				t.Errorf("%s: %s: no rule %q", c.file, c.path, want)
+			}
+		}
+	}
+}
+
 func TestProposalsAreTheApprovedOnes(t *testing.T) {
 	for _, c := range []struct{ file, path string }{
 		{gateways, "spec.ipsec.ike.proposals[]"},

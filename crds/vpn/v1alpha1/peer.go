@@ -141,6 +141,7 @@ type PeerWireGuard struct {
 	// +kubebuilder:validation:MaxLength=259
 	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || !self.matches(':[0-9]{1,5}$') || (int(self.split(':')[1]) >= 1 && int(self.split(':')[1]) <= 65535)",message="a port lies between 1 and 65535"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+:') || isIP(self.split(':')[0])",message="the host looks like an address and is none"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+:') || !self.matches('^(0|127|169[.]254|22[4-9]|2[3-5][0-9])[.]')",message="not the address of a host that can be reached"
 	Endpoint string `json:"endpoint,omitempty"`
 	// Address of a road warrior within the gateway's roadWarriorCIDR. Default:
 	// auto, a free one, kept for ever.

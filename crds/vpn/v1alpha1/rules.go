@@ -28,6 +28,14 @@ const (
 	ServiceCIDRPattern = `^$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}0/24$`
 	// AutoAddressPattern is an IPv4 address, "auto", or nothing.
 	AutoAddressPattern = `^$|^auto$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])$`
+	// SpecialAddressPattern covers the addresses that no host that can be reached
+	// has: this host's, loopback, link-local (where clouds keep what servers must not
+	// be asked for), multicast, reserved and broadcast.
+	SpecialAddressPattern = `^(0|127|169[.]254|22[4-9]|2[3-5][0-9])[.]`
+	// LocalNetworkPattern and MulticastNetworkPattern cover the networks that lie in
+	// one of these ranges: two, because admission has no budget for one that covers all.
+	LocalNetworkPattern     = `^(0|127)[.].*/([89]|..)$|^169[.]254[.].*/(1[6-9]|[23].)$`
+	MulticastNetworkPattern = `^(22[4-9]|2[3-5][0-9])[.].*/([4-9]|..)$`
 	// HostPattern is an RFC 1123 host name, or nothing.
 	HostPattern = `^$|^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`
 	// EndpointPattern is host:port without white space, or nothing.

@@ -29,24 +29,30 @@ type Identity string
 //
 // +kubebuilder:validation:Pattern=`^$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])$`
 // +kubebuilder:validation:MaxLength=15
+// +kubebuilder:validation:XValidation:rule="!self.matches('^(0|127|169[.]254|22[4-9]|2[3-5][0-9])[.]')",message="not the address of a host that can be reached"
 type Address string
 
 // AutoAddress is an IPv4 address, or auto to have one assigned.
 //
 // +kubebuilder:validation:Pattern=`^$|^auto$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])$`
 // +kubebuilder:validation:MaxLength=15
+// +kubebuilder:validation:XValidation:rule="!self.matches('^(0|127|169[.]254|22[4-9]|2[3-5][0-9])[.]')",message="not the address of a host that can be reached"
 type AutoAddress string
 
 // CIDR is an IPv4 network such as 192.168.10.0/24.
 //
 // +kubebuilder:validation:Pattern=`^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])/(3[0-2]|[12]?[0-9])$`
 // +kubebuilder:validation:MaxLength=18
+// +kubebuilder:validation:XValidation:rule="!self.matches('^(0|127)[.].*/([89]|..)$|^169[.]254[.].*/(1[6-9]|[23].)$')",message="a network where no host can be reached"
+// +kubebuilder:validation:XValidation:rule="!self.matches('^(22[4-9]|2[3-5][0-9])[.].*/([4-9]|..)$')",message="a network where no host can be reached"
 type CIDR string
 
 // ServiceCIDR is an IPv4 /24 without host bits, such as 100.64.3.0/24.
 //
 // +kubebuilder:validation:Pattern=`^$|^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}0/24$`
 // +kubebuilder:validation:MaxLength=18
+// +kubebuilder:validation:XValidation:rule="!self.matches('^(0|127)[.].*/([89]|..)$|^169[.]254[.].*/(1[6-9]|[23].)$')",message="a network where no host can be reached"
+// +kubebuilder:validation:XValidation:rule="!self.matches('^(22[4-9]|2[3-5][0-9])[.].*/([4-9]|..)$')",message="a network where no host can be reached"
 type ServiceCIDR string
 
 // SecretKeyRef names one key of a Secret in the object's own namespace.
