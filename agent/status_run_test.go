@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,5 +196,32 @@ func TestACharonThatIsNotWell(t *testing.T) {
 	r.charon.Kill()
 	if wait := r.loop.tick(t.Context()); wait != r.loop.Gap {
 		t.Errorf("after a while in which all was well, the next attempt comes in %s", wait)
+	}
+}
+
+// slowSink takes its time.
+type slowSink struct{ reports atomic.Int64 }
+
+func (s *slowSink) Report(context.Context, report.Report) error {
+	s.reports.Add(1)
+	time.Sleep(190 * time.Millisecond)
+	return nil
+}
+
+// TestALongTickIsFollowedByARest as long as it was, however much goes on: charon has
+// other things to do than to answer.
+func TestALongTickIsFollowedByARest(t *testing.T) {
+	r, sink := newRig(t), &slowSink{}
+	r.loop.Sink = sink
+	r.peer("ina")
+	r.running()
+	const ticks = 5
+	begun := time.Now()
+	for sink.reports.Load() <= ticks {
+		r.loop.rouse()
+		time.Sleep(2 * time.Millisecond)
+	}
+	if took := time.Since(begun); took < ticks*2*190*time.Millisecond {
+		t.Errorf("%d ticks of 190 ms, and the rests behind them, took only %s", ticks, took)
 	}
 }
