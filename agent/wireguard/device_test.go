@@ -285,6 +285,9 @@ func TestSocketThatWasLeftBehind(t *testing.T) {
 	if _, err := (socket{path}).Device("wg0"); err != nil {
 		t.Error(err)
 	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("who may set the device up: %v, %v", info.Mode(), err)
+	}
 	// Someone who stays connected keeps nobody from closing.
 	idle, err := net.Dial("unix", path)
 	if err != nil {
