@@ -122,9 +122,12 @@ func TestKubeNodeIsLostAndComesBack(t *testing.T) {
 	l.Ready(t, "spare")
 	awaitAvailable(t, l, namespace, "before", "True")
 	awaitAvailable(t, l, namespace, "after", "True")
-	if l.Get(t, "v1", "Pod", namespace, first.GetName()) != nil {
-		t.Error("the deleted pod is still there, though its node is back")
-	}
+	Await(t, time.Minute, func(context.Context) string {
+		if l.Get(t, "v1", "Pod", namespace, first.GetName()) != nil {
+			return "the deleted pod is still there, though its node is back"
+		}
+		return ""
+	})
 }
 
 func TestKubeNodesComeAndGo(t *testing.T) {

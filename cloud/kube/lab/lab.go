@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type Lab struct {
 	scripts string
 	server  string
 	http    *http.Client
+	kinds   sync.Map // by group, version and kind, what the server calls their objects
 }
 
 // Start gives the lab of $VPNCTL_KUBELAB, of which it starts what doesn't run. Where

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -56,13 +57,18 @@ func (l *Lab) Objects(t testing.TB, apiVersion, kind, namespace string) dynamic.
 		t.Fatal(err)
 	}
 	var found metav1.APIResource
-	Await(t, 30*time.Second, func(context.Context) string {
-		var known bool
-		if found, known = l.resource(t, group, kind); !known {
-			return "the server knows no " + apiVersion + " " + kind
-		}
-		return ""
-	})
+	if known, ok := l.kinds.Load(group.WithKind(kind)); ok {
+		found = known.(metav1.APIResource)
+	} else {
+		Await(t, 30*time.Second, func(context.Context) string {
+			var known bool
+			if found, known = l.resource(t, group, kind); !known {
+				return "the server knows no " + apiVersion + " " + kind
+			}
+			return ""
+		})
+		l.kinds.Store(group.WithKind(kind), found)
+	}
 	all := l.API.Resource(group.WithResource(found.Name))
 	if !found.Namespaced || namespace == "" {
 		return all
@@ -148,15 +154,19 @@ func (l *Lab) Delete(t testing.TB, apiVersion, kind, namespace, name string) {
 func (l *Lab) remove(t testing.TB, of dynamic.ResourceInterface, name string) {
 	t.Helper()
 	foreground := metav1.DeletePropagationForeground
+	err := of.Delete(lasting(t), name, metav1.DeleteOptions{PropagationPolicy: &foreground})
+	if err != nil && !apierrors.IsNotFound(err) {
+		t.Fatal(err)
+	}
 	Await(t, 2*time.Minute, func(ctx context.Context) string {
-		err := of.Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &foreground})
+		o, err := of.Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return ""
 		}
 		if err != nil {
 			return err.Error()
 		}
-		return name + " is still there"
+		return fmt.Sprintf("%s %s is still there, with the finalizers %v", o.GetKind(), name, o.GetFinalizers())
 	})
 }
 

@@ -101,7 +101,7 @@ read_ports() {
 api() {
     local path=$1
     shift
-    curl -sS --fail-with-body --noproxy '*' --max-time 30 --cacert "$PKI/ca.crt" -H "@$PKI/admin.header" \
+    curl -sS --fail-with-body -A lab --noproxy '*' --max-time 30 --cacert "$PKI/ca.crt" -H "@$PKI/admin.header" \
         "$@" "https://127.0.0.1:$API_PORT$path"
 }
 

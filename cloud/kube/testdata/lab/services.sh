@@ -33,6 +33,8 @@ start_controllers() {
         --kubeconfig="$of/scheduler" --authentication-kubeconfig="$of/scheduler" --authorization-kubeconfig="$of/scheduler" \
         --bind-address=127.0.0.1 --secure-port="$SCHEDULER_PORT" --cert-dir="$PKI" --leader-elect=false --profiling=false \
         --kube-api-qps=200 --kube-api-burst=400
+    # Another kwok waits until the leases of the one before have run out.
+    running kwok || api /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases -X DELETE >/dev/null
     # A node without the label has lost its kubelet: see Lab.NotReady.
     start kwok env HOME="$DATA" "$BIN/kwok" --config="$PWD/stages.yaml" --kubeconfig="$of/kwok" --server-address="127.0.0.1:$KWOK_PORT" \
         --manage-all-nodes=false --manage-nodes-with-label-selector=lab.vpnctl/kubelet=running \
