@@ -16,6 +16,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Peers",type=string,JSONPath=`.status.peersUp`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.peers[?(@.message)].message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="the name must be a DNS label: lower-case letters, digits and hyphens"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= (self.spec.protocol == 'ipsec' ? 55 : 53)",message="the name is too long: with the suffix of its ConfigMap it must fit 63 characters (at most 55 for ipsec, 53 for wireguard)"
