@@ -53,15 +53,18 @@ func (l *DataplaneLoop) attempt(t *task, input any, do func() []string) bool {
 	return true
 }
 
-// backoff doubles up to RetryMax, less a random part.
 func (l *DataplaneLoop) backoff(failures int) time.Duration {
-	d := l.RetryMin
-	for range failures - 1 {
-		if d *= 2; d >= l.RetryMax {
-			d = l.RetryMax
-			break
-		}
+	return backoff(failures, l.RetryMin, l.RetryMax)
+}
+
+// backoff doubles with each failure in a row, from the least up to the most, less a
+// random part.
+func backoff(failures int, least, most time.Duration) time.Duration {
+	d := least
+	for i := 1; i < failures && d < most; i++ {
+		d *= 2
 	}
+	d = min(d, most)
 	return d/2 + rand.N(d/2+1)
 }
 

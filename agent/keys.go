@@ -180,9 +180,9 @@ func (v *vault) ask(ctx context.Context, ref vpn.SecretRef) {
 		e.failures++
 		v.failed++
 		v.errors++
-		e.due = now.Add(v.backoff(e.failures))
+		e.due = now.Add(backoff(e.failures, v.least, v.most))
 		if v.failed >= 3 { // it isn't this Secret: leave the API server alone
-			v.resume = now.Add(v.backoff(v.failed - 2))
+			v.resume = now.Add(backoff(v.failed-2, v.least, v.most))
 		}
 		news := e.value.err == nil || e.value.err.Error() != err.Error()
 		e.value.err = err
@@ -195,7 +195,7 @@ func (v *vault) ask(ctx context.Context, ref vpn.SecretRef) {
 	e.due = now.Add(v.every - rand.N(v.every/5+1))
 	if e.misses++; found {
 		e.misses = 0
-	} else if soon := now.Add(v.backoff(e.misses)); soon.Before(e.due) { // it is about to be made, as likely as not
+	} else if soon := now.Add(backoff(e.misses, v.least, v.most)); soon.Before(e.due) { // it is about to be made, as likely as not
 		e.due = soon
 	}
 	e.value.take(data, found, v.changed)
@@ -208,14 +208,4 @@ func (v *value) take(data []byte, found bool, changed func()) {
 	if !same {
 		changed()
 	}
-}
-
-// backoff doubles up to most, less a random part.
-func (v *vault) backoff(failures int) time.Duration {
-	d := v.least
-	for i := 1; i < failures && d < v.most; i++ {
-		d *= 2
-	}
-	d = min(d, v.most)
-	return d/2 + rand.N(d/2+1)
 }
