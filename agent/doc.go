@@ -8,6 +8,7 @@
 //
 //	ConfigMaps ──► DataplaneLoop ── dataplane.json ──► StatusLoop ──► status, metrics
 //	    │          nft, routes, wg ◄── keys.json ───── Secrets, charon
+//	    │                          ◄── status.json ───    │
 //	    └─────────────────────────────────────────────────┘
 //
 // Each works towards what the files say, looks at everything again in its own time,

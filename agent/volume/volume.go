@@ -16,7 +16,7 @@ import (
 const (
 	keysFile      = "keys.json"      // status -> dataplane
 	dataplaneFile = "dataplane.json" // dataplane -> status
-	statusFile    = "status.json"    // status -> whoever looks
+	statusFile    = "status.json"    // status -> dataplane, and whoever looks
 )
 
 // Volume is the folder that both halves of the agent see. It lies in memory: what
@@ -60,8 +60,8 @@ func (v Volume) ReadKeys() (Keys, bool, error) {
 // errKeys stands in for what encoding/json would say, which may quote the text.
 var errKeys = errors.New("reading keys.json: it isn't what was written")
 
-// WriteStatus publishes what the status half knows, as JSON, for people and tests
-// inside the pod.
+// WriteStatus publishes what the status half knows, as JSON: for people and tests
+// inside the pod, and for the other half, which learns there what charon has loaded.
 func (v Volume) WriteStatus(data []byte) error { return v.write(statusFile, data, 0o644) }
 
 // ReadStatus returns what WriteStatus wrote last, and false where it never did.
