@@ -138,6 +138,7 @@ type Refusal struct {
 	ID      resource.ID `json:"id,omitzero"`
 	Message string      `json:"message"`
 	Hint    string      `json:"hint,omitempty"`
+	Reason  string      `json:"reason,omitempty"` // the condition reason that says the same, where it doesn't follow from ID
 }
 
 // Access is one cell of the reachability table.

@@ -1,9 +1,9 @@
 package render
 
 import (
-	"errors"
 	"slices"
 
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -23,6 +23,7 @@ type Problem struct {
 	Owner   vpn.Owner `json:"owner"`
 	Message string    `json:"message"`
 	Hint    string    `json:"hint,omitempty"`
+	Reason  string    `json:"reason,omitempty"` // the condition reason; empty: RenderFailed
 }
 
 // Gateway returns everything that one gateway should have, in OpenStack and in
@@ -85,7 +86,7 @@ type rendering struct {
 }
 
 func (r *rendering) refuse(err error, hint string) {
-	r.problems = append(r.problems, Problem{r.in.Gateway.Owner, err.Error(), hint})
+	r.problems = append(r.problems, Problem{Owner: r.in.Gateway.Owner, Message: err.Error(), Hint: hint})
 }
 
 // add puts a resource of this gateway into the graph.
@@ -106,7 +107,10 @@ func (r *rendering) id(k resource.Kind) resource.ID {
 func (r *rendering) sources() {
 	g := r.in.Gateway
 	if len(g.ReverseExposures) > 0 && len(r.in.Estate.InternalSourceCIDRs) == 0 && !g.SourcesOptional {
-		r.refuse(errors.New("reverse exposures need the estate's internalSourceCIDRs"), "set spec.internalSourceCIDRs to the networks that may use them")
+		r.problems = append(r.problems, Problem{
+			Owner: g.Owner, Message: "reverse exposures need the estate's internalSourceCIDRs", Hint: "set spec.internalSourceCIDRs to the networks that may use them",
+			Reason: vpnv1alpha1.ReasonInternalSources,
+		})
 	}
 }
 

@@ -38,21 +38,10 @@ func rules(g vpn.Gateway, internal []netip.Prefix) []resource.Rule {
 func peerRules(g vpn.Gateway, p vpn.Peer) []resource.Rule {
 	why := "peer " + p.Name
 	if g.Protocol == vpn.WireGuard {
-		return []resource.Rule{ingress("udp", g.WireGuard.ListenPort, g.WireGuard.ListenPort, sender(p), why)}
+		return []resource.Rule{ingress("udp", g.WireGuard.ListenPort, g.WireGuard.ListenPort, p.Sender(), why)}
 	}
 	from := netip.PrefixFrom(p.Address, p.Address.BitLen())
 	return []resource.Rule{ingress("udp", portIKE, portIKE, from, why), ingress("udp", portNATT, portNATT, from, why)}
-}
-
-// sender is where a WireGuard peer's packets come from: its endpoint's address. A
-// host name, a road warrior and a peer without an endpoint can't be pinned; the open
-// port answers only to keys that it knows.
-func sender(p vpn.Peer) netip.Prefix {
-	endpoint, err := netip.ParseAddrPort(p.Endpoint)
-	if p.RoadWarrior || err != nil {
-		return netip.Prefix{}
-	}
-	return netip.PrefixFrom(endpoint.Addr(), endpoint.Addr().BitLen())
 }
 
 func reverseRules(x vpn.Exposure, from netip.Prefix) []resource.Rule {

@@ -1,12 +1,14 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
@@ -22,6 +24,7 @@ type decision struct {
 	seen     *cloud.Observation
 	ledgers  map[vpn.Owner]alloc.Ledger
 	inputs   map[vpn.Owner]render.Input
+	crowded  map[string]bool // servers, see alloc.Placement
 	desired  resource.Graph
 	refusals []plan.Refusal
 	notices  []plan.Notice
@@ -58,6 +61,7 @@ func (d *decision) result() *Result {
 		Renamed:    render.Renamed,
 		Targets:    render.Targets,
 		Before:     render.Before(d.seen.Graph),
+		Crowded:    d.crowded,
 		Index:      d.index,
 		Options:    d.Options,
 		Now:        d.now(),
@@ -182,14 +186,15 @@ func (d *decision) allocate() {
 	var problems []alloc.Problem
 	d.ledgers, problems = alloc.Assign(alloc.Input{Estate: d.Estate, Ledgers: d.seen.Ledgers, Claims: d.seen.Claims, Unknown: d.seen.Unknown, Pins: pins, Released: d.released()})
 	problems = slices.DeleteFunc(problems, d.ledgerless)
-	nodes, unplaced := d.place()
-	for _, p := range slices.Concat(problems, unplaced) {
+	placed := d.place()
+	d.crowded = placed.Crowded
+	for _, p := range slices.Concat(problems, placed.Problems) {
 		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint})
 	}
 	for _, g := range d.Estate.Gateways {
 		l, ok := d.ledgers[g.Owner]
-		node, placed := nodes[g.Owner]
-		if ok && placed {
+		node, somewhere := placed.Nodes[g.Owner]
+		if ok && somewhere {
 			d.inputs[g.Owner] = render.Input{Estate: d.Estate, Gateway: g, Ledger: l, Node: node, Facts: d.facts(g, l)}
 		}
 	}
@@ -219,23 +224,6 @@ func (d *decision) released() []vpn.Owner {
 		}
 	}
 	return gone
-}
-
-func (d *decision) place() (map[vpn.Owner]resource.Node, []alloc.Problem) {
-	var owners []vpn.Owner
-	attached, others := map[vpn.Owner]string{}, map[string]int{}
-	present := map[string]bool{}
-	for _, g := range d.Estate.Gateways {
-		owners = append(owners, g.Owner)
-		attached[g.Owner] = d.seen.Facts.Gateway(g.Owner.String()).ServerID
-		present[g.Owner.String()] = true
-	}
-	for o, f := range d.seen.Facts.Gateways {
-		if !present[o] && f.ServerID != "" {
-			others[f.ServerID]++
-		}
-	}
-	return alloc.Place(owners, d.seen.Facts.Nodes, attached, others, d.Estate.Pod.MaxGatewaysPerNode)
 }
 
 // facts are what will be known of a gateway if nothing unforeseen happens: a
@@ -280,7 +268,7 @@ func (d *decision) render() {
 	var problems []render.Problem
 	d.desired, problems = render.Gateways(inputs)
 	for _, p := range problems {
-		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint})
+		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint, Reason: cmp.Or(p.Reason, vpnv1alpha1.ReasonRender)})
 	}
 }
 

@@ -22,8 +22,8 @@ type Node struct {
 	Name     string `json:"name"`
 	ServerID string `json:"serverID,omitempty"` // empty with Problem set
 	Ready    bool   `json:"ready"`
-	Closed   string `json:"closed,omitempty"`   // why it takes no more gateways although it is Ready, in words: "cordoned"; those on it stay
-	Problem  string `json:"problem,omitempty"`  // why it can't be used, in words
+	Closed   string `json:"closed,omitempty"`  // why it takes no more gateways although it is Ready, in words: "cordoned"; those on it stay
+	Problem  string `json:"problem,omitempty"` // why it can't be used, in words
 }
 
 // GatewayFacts are what is known of one gateway from outside. Zero means: not

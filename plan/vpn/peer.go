@@ -98,6 +98,17 @@ func (p Peer) Serves(x Exposure) bool {
 // stay.
 func (p Peer) Roaming() bool { return p.RoadWarrior && p.Endpoint == "" }
 
+// Sender is where a WireGuard peer's packets come from: its endpoint's address. It is
+// zero for a host name, a road warrior and a peer without an endpoint, which can't be
+// pinned: the port is open to everyone then, and answers only to keys that it knows.
+func (p Peer) Sender() netip.Prefix {
+	endpoint, err := netip.ParseAddrPort(p.Endpoint)
+	if p.RoadWarrior || err != nil {
+		return netip.Prefix{}
+	}
+	return netip.PrefixFrom(endpoint.Addr(), endpoint.Addr().BitLen())
+}
+
 // Sources are the addresses that the peer's traffic comes from inside the
 // tunnel: its subnets, or the road warrior's own address as a /32.
 func (p Peer) Sources(roadWarrior netip.Addr) []netip.Prefix {

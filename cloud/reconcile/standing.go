@@ -1,0 +1,218 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/manifest"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Standing is what the status of a gateway's manifests should say. Conditions that are
+// not among these stay as they are.
+type Standing struct {
+	Owner       vpn.Owner
+	ServiceCIDR string // empty fields are not known, and stay as they are
+	FloatingIP  string
+	PortFixedIP string
+	NodeName    string
+	VirtualIPs  []VirtualIP // sorted by name; nil: not known
+	Conditions  []Condition
+	Peers       map[string]Condition // Authorized, by VPNPeer
+}
+
+// VirtualIP is the address of one exposure.
+type VirtualIP struct {
+	Name    string
+	IP      string
+	Reverse bool
+}
+
+// Ready is the last condition, which sums up the others.
+func (s Standing) Ready() Condition {
+	i := slices.IndexFunc(s.Conditions, func(c Condition) bool { return c.Type == vpnv1alpha1.ConditionReady })
+	if i < 0 {
+		return Condition{Type: vpnv1alpha1.ConditionReady, Status: Unknown, Reason: ReasonPending}
+	}
+	return s.Conditions[i]
+}
+
+// Standings tells how every gateway stands after a run, sorted by owner. The report is
+// that of applying the plan; nil: nothing was applied. Rollouts say whose pod runs.
+func (r *Result) Standings(report *cloud.Report, rollouts map[vpn.Owner]Rollout, missing map[vpn.Owner][]vpn.SecretRef) []Standing {
+	accounts := map[vpn.Owner]*account{}
+	for o, in := range r.Inputs {
+		accounts[o] = &account{gateway: in.Gateway, rollout: rollouts[o], missing: missing[o]}
+	}
+	for _, refusal := range r.Plan.Refusals {
+		for o, a := range accounts {
+			if refusal.Owner == o || refusal.Owner.IsZero() {
+				a.refusals = append(a.refusals, refusal)
+			}
+		}
+	}
+	for _, c := range r.Plan.Changes {
+		if a := accounts[c.Owner]; a != nil {
+			a.note(c)
+		}
+	}
+	if report != nil {
+		for _, o := range report.Outcomes {
+			if a := accounts[o.Change.Owner]; a != nil {
+				a.tried(o)
+			}
+		}
+	}
+	var all []Standing
+	for o, a := range accounts {
+		all = append(all, r.standingOf(o, a, report))
+	}
+	slices.SortFunc(all, func(a, b Standing) int { return a.Owner.Compare(b.Owner) })
+	return all
+}
+
+func (a *account) note(c plan.Change) {
+	if a.changes == nil {
+		a.changes = map[resource.ID]plan.Change{}
+	}
+	a.changes[c.ID] = c
+}
+
+func (a *account) tried(o cloud.Outcome) {
+	if a.outcomes == nil {
+		a.outcomes = map[resource.ID]cloud.Outcome{}
+	}
+	a.outcomes[o.Change.ID] = o
+	a.note(o.Change)
+}
+
+func (r *Result) standingOf(o vpn.Owner, a *account, report *cloud.Report) Standing {
+	facts := r.Seen.Facts.Gateway(o.String())
+	if report != nil {
+		facts = facts.Complete(report.Learnt[o])
+	}
+	s := Standing{Owner: o, Conditions: a.conditions(), Peers: authorized(a.gateway)}
+	if facts.FloatingIP.IsValid() {
+		s.FloatingIP = facts.FloatingIP.String()
+	}
+	if facts.PortAddress.IsValid() {
+		s.PortFixedIP = facts.PortAddress.String()
+	}
+	if l, known := r.written(o, report); known {
+		s.ServiceCIDR, s.VirtualIPs = l.ServiceCIDR.String(), virtualIPs(a.gateway, l)
+	}
+	for _, n := range r.Seen.Facts.Nodes {
+		if facts.ServerID != "" && n.ServerID == facts.ServerID {
+			s.NodeName = n.Name
+		}
+	}
+	return s
+}
+
+// written is the ledger as it stands in the cloud by now: what was only planned has
+// been promised to nobody.
+func (r *Result) written(o vpn.Owner, report *cloud.Report) (alloc.Ledger, bool) {
+	if report != nil {
+		for _, out := range report.With(cloud.Done) {
+			if out.Change.Owner == o && out.Change.ID.Kind == resource.KindSecurityGroup && out.Change.After != nil {
+				return r.Ledgers[o], true
+			}
+		}
+	}
+	i := slices.IndexFunc(r.Seen.Ledgers, func(l alloc.Ledger) bool { return l.Owner == o && l.ServiceCIDR.IsValid() })
+	if i < 0 {
+		return alloc.Ledger{}, false
+	}
+	return r.Seen.Ledgers[i], true
+}
+
+func virtualIPs(g vpn.Gateway, l alloc.Ledger) []VirtualIP {
+	all := []VirtualIP{}
+	for _, list := range []struct {
+		exposures []vpn.Exposure
+		reverse   bool
+	}{{g.Exposures, false}, {g.ReverseExposures, true}} {
+		for _, x := range list.exposures {
+			if ip := l.VirtualIP(x.Name); ip.IsValid() {
+				all = append(all, VirtualIP{x.Name, ip.String(), list.reverse})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b VirtualIP) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// authorized says of each VPNPeer whether it may reach anything.
+func authorized(g vpn.Gateway) map[string]Condition {
+	if g.Owner.Kind != vpn.KindVPNGateway {
+		return nil
+	}
+	peers := map[string]Condition{}
+	for _, p := range g.Peers {
+		c := Condition{Type: vpnv1alpha1.ConditionAuthorized, Status: True, Reason: vpnv1alpha1.ReasonAuthorized}
+		switch access := g.Access(p); {
+		case access.Default:
+			c.Reason, c.Message = vpnv1alpha1.ReasonDefaultAllow, "the gateway's only peer, without an authorization block, reaches everything"
+		case len(access.Exposures)+len(access.ReverseExposures) == 0:
+			c.Status, c.Reason, c.Message = False, vpnv1alpha1.ReasonNoGrants, "add spec.authorization: a gateway with several peers, or with a block, lets in only what is granted"
+		}
+		peers[p.Name] = c
+	}
+	return peers
+}
+
+// Invalid tells how a gateway stands whose manifest, or that of a peer, is not valid:
+// nothing of it was looked at, so only what is wrong is said.
+func Invalid(o vpn.Owner, wrong manifest.Diagnostics) Standing {
+	s := Standing{Owner: o, Peers: map[string]Condition{}}
+	own := []string{}
+	var others []string
+	for _, d := range wrong {
+		if d.Severity != manifest.Error {
+			continue
+		}
+		text := d.Message
+		if d.Field != "" {
+			text = d.Field + ": " + d.Message
+		}
+		peer, isPeer := strings.CutPrefix(d.File, "VPNPeer "+o.Namespace+"/")
+		if !isPeer {
+			own = append(own, text)
+			continue
+		}
+		others = append(others, fmt.Sprintf("peer %s: %s", peer, text))
+		s.Peers[peer] = refused(s.Peers[peer], d, text)
+	}
+	switch {
+	case len(own) > 0:
+		s.Conditions = []Condition{{vpnv1alpha1.ConditionValidated, False, vpnv1alpha1.ReasonInvalidSpec, strings.Join(own, "; ")}}
+	default:
+		s.Conditions = []Condition{
+			{vpnv1alpha1.ConditionValidated, True, "Valid", ""},
+			{vpnv1alpha1.ConditionConfigRendered, False, vpnv1alpha1.ReasonRenderInput, "the last good state stays: " + strings.Join(others, "; ")},
+		}
+	}
+	s.Conditions = append(s.Conditions, ready(s.Conditions))
+	if len(s.Peers) == 0 {
+		s.Peers = nil
+	}
+	return s
+}
+
+// refused is the condition of a peer that is not valid.
+func refused(c Condition, d manifest.Diagnostic, text string) Condition {
+	reason := vpnv1alpha1.ReasonInvalidSpec
+	if strings.HasPrefix(d.Field, "spec.authorization") {
+		reason = vpnv1alpha1.ReasonUnknownGrant
+	}
+	if c.Message != "" {
+		reason, text = vpnv1alpha1.ReasonInvalidSpec, c.Message+"; "+text
+	}
+	return Condition{vpnv1alpha1.ConditionAuthorized, False, reason, text}
+}
