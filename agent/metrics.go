@@ -25,6 +25,7 @@ var (
 	ofHash    = append(ofGateway[:2:2], "hash")
 	ofPart    = append(ofGateway[:2:2], "part")
 	ofGrants  = append(ofPeer[:3:3], "direction")
+	ofPending = append(ofPeer[:3:3], "what")
 )
 
 // What is measured. A tunnel is an IPsec child SA, or a WireGuard peer's session.
@@ -40,12 +41,13 @@ var (
 	peerEstablished = desc("peer_established_seconds", "Seconds since the peer came up; absent while it is not.", ofPeer)
 	peerGrants      = desc("peer_grants", "Exposures that the peer may use (direction exposure), or that lead to it (direction reverse).", ofGrants)
 	peerRoaming     = desc("peer_roaming", "Always 1; only for peers that are offline at times without a fault, such as laptops.", ofPeer)
+	peerPending     = desc("peer_pending", "Always 1; only while a change of the peer is loaded and not in force before its next re-authentication: other timers, or another key (what).", ofPending)
 	peerSecret      = desc("peer_secret_missing", "1 if the peer's Secret, or its key in it, is missing or empty.", ofPeer)
 
 	rulesetInForce = desc("ruleset_in_force", "1 if a ruleset is in force.", ofGateway)
 	rulesetInfo    = desc("ruleset_info", "Always 1; the label is the hash of the ruleset in force.", ofHash)
 	rulesetSince   = desc("ruleset_in_force_timestamp_seconds", "When the ruleset came into force.", ofGateway)
-	configInForce  = desc("config_in_force", "1 if the mounted gateway file is in force in whole.", ofGateway)
+	configInForce  = desc("config_in_force", "1 if the mounted gateway file is in force in whole; for IPsec, if charon has loaded all of it (what the tunnels that are up wait for is vpnctl_peer_pending).", ofGateway)
 	configInfo     = desc("config_info", "Always 1; the label is the hash of the gateway file that was read last.", ofHash)
 	configSince    = desc("config_in_force_timestamp_seconds", "When the gateway file came into force in whole.", ofGateway)
 	reloadErrors   = desc("reload_errors_total", "Files, connections and keys that could not be put in force.", ofGateway)
@@ -64,6 +66,9 @@ func desc(name, help string, labels []string) *prometheus.Desc {
 	return prometheus.NewDesc("vpnctl_"+name, help, labels, nil)
 }
 
+// pendingLabel is how the label what spells what waits.
+var pendingLabel = map[string]string{waitsTimers: "timers", waitsKey: "key"}
+
 // parts have a problems series at all times, 0 if all is well.
 var parts = []string{
 	volume.PartNIC, volume.PartRouting, volume.PartSysctl, volume.PartRuleset, volume.PartWireGuard,
@@ -73,7 +78,7 @@ var parts = []string{
 // Describe lists every metric.
 func (m Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		tunnelUp, tunnelKnown, tunnelRekey, peerReceived, peerSent, peerHandshake, peerRekey, peerEstablished, peerGrants, peerRoaming, peerSecret,
+		tunnelUp, tunnelKnown, tunnelRekey, peerReceived, peerSent, peerHandshake, peerRekey, peerEstablished, peerGrants, peerRoaming, peerPending, peerSecret,
 		rulesetInForce, rulesetInfo, rulesetSince, configInForce, configInfo, configSince, reloadErrors, problems, flowsCut,
 		dataplaneAge, initiates, reconnects, charonUp, secretErrors, buildInfo,
 		ikeCount, ikeStatus, ikeEstablished, ikeRekey, ikeChildren,
@@ -134,9 +139,9 @@ func (c *collection) totals(s *snapshot) {
 	c.counter(secretErrors, s.secrets, c.gateway...)
 	if s.ipsec {
 		c.gauge(charonUp, number(s.answers), c.gateway...)
-		c.gauge(configInForce, number(!s.inForce.IsZero()), c.gateway...)
-		c.at(configSince, s.inForce)
 	}
+	c.gauge(configInForce, number(!s.inForce.IsZero()), c.gateway...)
+	c.at(configSince, s.inForce)
 	c.gauge(configInfo, 1, c.of(s.hash)...)
 	count := map[string]int{}
 	for _, p := range s.problems {
@@ -169,9 +174,6 @@ func (c *collection) dataplane(s *snapshot) {
 		c.gauge(rulesetInfo, 1, c.of(d.Ruleset)...)
 		c.at(rulesetSince, d.RulesetSince)
 	}
-	if !s.ipsec {
-		c.gauge(configInForce, number(d.Config == s.hash), c.gateway...)
-	}
 }
 
 func (c *collection) peer(s *snapshot, p peerView) {
@@ -183,6 +185,9 @@ func (c *collection) peer(s *snapshot, p peerView) {
 	c.gauge(peerGrants, float64(p.grants[1]), append(labels, "reverse")...)
 	if p.roaming {
 		c.gauge(peerRoaming, 1, labels...)
+	}
+	for _, what := range p.waits {
+		c.gauge(peerPending, 1, append(labels, pendingLabel[what])...)
 	}
 	if !p.LastHandshake.IsZero() {
 		c.gauge(peerHandshake, c.now.Sub(p.LastHandshake).Seconds(), labels...)

@@ -10,6 +10,7 @@ import (
 	"github.com/vpnctl/vpnctl/agent/report"
 	"github.com/vpnctl/vpnctl/agent/vici"
 	"github.com/vpnctl/vpnctl/agent/volume"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
 
@@ -61,10 +62,11 @@ type StatusLoop struct {
 	sas      []vici.SA         // as charon listed them last
 	failures map[string]string // by connection: why it isn't up
 	seen     map[series]sighting
-	ups      map[string]int // by peer: tunnels that were up when that was last known
+	told     map[string]*told // by peer: what the log says of it
 	memory   memory
 	counts   counts
-	said     map[string]string // by subject: what the log says of it at present
+	said     map[string]string      // by subject: what the log says of it at present
+	lacking  map[vpn.SecretRef]bool // keys of which the log says that they are missing
 	since    map[problemKey]time.Time
 }
 
@@ -110,7 +112,7 @@ func (l *StatusLoop) prepare() {
 	l.vault = newVault(l.Secrets, l.Refresh, l.Now, l.rouse)
 	l.inbox = &inbox{}
 	l.said, l.failures, l.seen = map[string]string{}, map[string]string{}, map[series]sighting{}
-	l.since, l.ups = map[problemKey]time.Time{}, map[string]int{}
+	l.since, l.told = map[problemKey]time.Time{}, map[string]*told{}
 	l.recall()
 	l.alive()
 }

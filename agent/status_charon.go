@@ -279,14 +279,14 @@ func (l *StatusLoop) pushConnection(ctx context.Context, name string, ruleset bo
 	return true, nil
 }
 
-// noteInForce tells since when charon has all that is wanted.
+// noteInForce tells since when charon, or the WireGuard device, has all that is wanted.
 func (l *StatusLoop) noteInForce(whole bool) {
 	switch {
 	case !whole:
 		l.want.inForce = time.Time{}
 	case l.want.inForce.IsZero():
 		l.want.inForce = l.Now()
-		l.Log.Info("configuration in force", "hash", l.want.hash, "connections", len(l.want.order))
+		l.Log.Info("configuration in force", "hash", l.want.hash, "peers", len(l.want.expect.Peers))
 	}
 }
 

@@ -27,7 +27,7 @@ type wanted struct {
 	peers       map[string]vpn.ExpectedPeer
 	hash        string // of the gateway file
 	read        time.Time
-	inForce     time.Time // since when charon has all of it; zero: it hasn't
+	inForce     time.Time // since when the data plane has all of it; zero: it hasn't
 }
 
 func (w *wanted) ipsec() bool { return w.expect.Protocol != vpn.WireGuard }

@@ -17,6 +17,8 @@ type peerView struct {
 	grants  [2]int    // exposures and reverse exposures
 	roaming bool      // down is no fault
 	secret  bool      // its Secret is there, as far as is known
+	waits   []string  // what is loaded and not in force: waitsTimers, waitsKey
+	why     string    // it isn't up, in the data plane's words; empty: that isn't known
 }
 
 // tunnelView is one tunnel that should be up.
@@ -64,6 +66,9 @@ func (l *StatusLoop) observeOne(p vpn.ExpectedPeer, sas []vici.SA, ruleset bool)
 		delete(l.failures, p.Name)
 	}
 	v.State, v.Since, v.RekeyAt, v.BytesIn, v.BytesOut = r.State, r.Since, v.rekey, r.In, r.Out
+	if v.Up < v.Expected {
+		v.why = l.failures[p.Name]
+	}
 	v.Message = l.explain(p, v, ruleset)
 	return v
 }
@@ -76,6 +81,7 @@ func (l *StatusLoop) view(p vpn.ExpectedPeer) peerView {
 		grants:  [2]int{len(p.Access.Exposures), len(p.Access.ReverseExposures)},
 		roaming: p.Roaming,
 		secret:  !secret.known || secret.found && len(secret.data) > 0,
+		waits:   l.pending(p.Name),
 	}
 }
 
@@ -152,28 +158,33 @@ func (l *StatusLoop) explain(p vpn.ExpectedPeer, v peerView, ruleset bool) strin
 		if _, loaded := l.charon.loaded[p.Name]; !loaded && !ruleset {
 			add("waiting for a ruleset in force")
 		}
-		if why := l.failures[p.Name]; why != "" {
-			add("last attempt: " + why)
+		if v.why != "" {
+			add("last attempt: " + v.why)
 		}
 	}
-	add(l.pending(p.Name))
+	if len(v.waits) > 0 {
+		add("loaded, not in force until the next re-authentication: " + strings.Join(v.waits, " and "))
+	}
 	return strings.Join(words, "; ")
 }
 
-// pending says what is loaded and not in force.
-func (l *StatusLoop) pending(name string) string {
+// What may wait for the next re-authentication.
+const (
+	waitsTimers = "timers"
+	waitsKey    = "the pre-shared key"
+)
+
+// pending is what is loaded and not in force.
+func (l *StatusLoop) pending(name string) []string {
 	var what []string
 	loaded, there := l.charon.loaded[name]
 	if effect, _ := change(l.memory.negotiated[name], loaded); there && effect == waits {
-		what = append(what, "timers")
+		what = append(what, waitsTimers)
 	}
 	if l.memory.of(name).Key {
-		what = append(what, "the pre-shared key")
+		what = append(what, waitsKey)
 	}
-	if len(what) == 0 {
-		return ""
-	}
-	return "loaded, not in force until the next re-authentication: " + strings.Join(what, " and ")
+	return what
 }
 
 const noCharon = "charon doesn't answer"

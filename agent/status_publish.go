@@ -56,6 +56,7 @@ func (l *StatusLoop) publish(ctx context.Context, peers []peerView, d *volume.Da
 		s.answers, s.sas = true, l.sas
 	}
 	l.sight(peers)
+	l.logSecrets()
 	s.seen = maps.Clone(l.seen)
 	l.memory.only(l.want.peers)
 	r := l.report(peers, d)
@@ -74,7 +75,7 @@ func (l *StatusLoop) publish(ctx context.Context, peers []peerView, d *volume.Da
 func (l *StatusLoop) sight(peers []peerView) {
 	expected := map[series]bool{}
 	for _, p := range peers {
-		l.logUp(p)
+		l.logPeer(p)
 		for _, t := range p.tunnels {
 			key := series{p.Name, t.name}
 			expected[key] = true
@@ -84,24 +85,7 @@ func (l *StatusLoop) sight(peers []peerView) {
 		}
 	}
 	maps.DeleteFunc(l.seen, func(key series, _ sighting) bool { return !expected[key] })
-	maps.DeleteFunc(l.ups, func(name string, _ int) bool { _, there := l.want.peers[name]; return !there })
-}
-
-// logUp tells of a peer whose number of tunnels has changed. That it is being
-// negotiated, or isn't known, is no news.
-func (l *StatusLoop) logUp(p peerView) {
-	if p.State == report.StateUnknown {
-		return
-	}
-	before, known := l.ups[p.Name]
-	l.ups[p.Name] = p.Up
-	switch {
-	case known && before == p.Up || !known && p.Up == 0:
-	case p.Up < p.Expected:
-		l.Log.Warn("tunnels down", "peer", p.Name, "up", p.Up, "expected", p.Expected, "why", p.Message)
-	default:
-		l.Log.Info("tunnels up", "peer", p.Name, "up", p.Up, "expected", p.Expected)
-	}
+	maps.DeleteFunc(l.told, func(name string, _ *told) bool { _, there := l.want.peers[name]; return !there })
 }
 
 func (l *StatusLoop) report(peers []peerView, d *volume.Dataplane) report.Report {

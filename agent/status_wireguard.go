@@ -15,6 +15,9 @@ import (
 // what is to be said of each peer.
 func (l *StatusLoop) wireguard(d *volume.Dataplane) []peerView {
 	l.handOver()
+	if d != nil {
+		l.noteInForce(d.Config == l.want.hash)
+	}
 	if d == nil || l.Now().Sub(d.Written) > l.Stale {
 		return l.unknown()
 	}
@@ -78,16 +81,22 @@ func (l *StatusLoop) observeSession(p vpn.ExpectedPeer, peer volume.WireGuardPee
 	v.secret = v.secret || p.PresharedKey.Name == ""
 	v.Expected, v.tunnels = 1, []tunnelView{{name: p.Name, up: up, known: true}}
 	v.LastHandshake, v.State, v.Since, v.BytesIn, v.BytesOut = peer.Handshake, r.State, r.Since, r.In, r.Out
+	if !up {
+		v.why = peer.Problem
+	}
 	v.Message = l.explainSession(p, peer, d)
 	return v
 }
 
 func (l *StatusLoop) explainSession(p vpn.ExpectedPeer, peer volume.WireGuardPeer, d *volume.Dataplane) string {
 	var words []string
-	for _, text := range []string{l.keyProblem(l.want.expect.PrivateKey), l.keyProblem(p.PresharedKey), peer.Problem} {
+	for _, text := range []string{l.keyProblem(l.want.expect.PrivateKey), l.keyProblem(p.PresharedKey)} {
 		if text != "" {
 			words = append(words, text)
 		}
+	}
+	if len(words) == 0 && peer.Problem != "" { // without a key the device says so, too
+		words = append(words, peer.Problem)
 	}
 	if d.WireGuard == nil {
 		words = append(words, "there is no WireGuard device")
