@@ -43,7 +43,7 @@ func (l *StatusLoop) handOver() {
 	before, _, err := l.Volume.ReadKeys()
 	l.say("keys.json as it was", errText(err))
 	keys := volume.Keys{PrivateKey: before.PrivateKey, Preshared: map[string][]byte{}}
-	if v := l.vault.get(l.want.expect.PrivateKey); v.known && v.found {
+	if v := l.vault.get(l.want.expect.PrivateKey); len(v.data) > 0 {
 		keys.PrivateKey = v.data
 	}
 	for _, p := range l.want.expect.Peers {

@@ -62,6 +62,11 @@ func TestKeysAreHandedOver(t *testing.T) {
 	expect("both are there", all)
 	r.secret("gateway", nil)
 	expect("the private key goes: nobody suffers", all)
+	r.secret("gateway", []byte{})
+	r.secret("ina", []byte("another one"))
+	expect("it is empty: the others' keys are handed over all the same", volume.Keys{PrivateKey: all.PrivateKey, Preshared: map[string][]byte{"ina": []byte("another one")}})
+	r.secret("ina", []byte("s3cret shared\n"))
+	expect("and once more", all)
 	r.restart()
 	r.loop.vault.source = &secrets{err: errAway}
 	expect("another agent, without the API", all)
