@@ -36,6 +36,9 @@ type Input struct {
 	// Targets reads from a gateway's ConfigMaps where its exposures lead, by their names.
 	// Nil, or nil of these: not known.
 	Targets func(objects resource.Graph) map[string]vpn.Target
+	// Crowded are the servers that carry as many gateways as they may until those
+	// without a manifest are gone.
+	Crowded map[string]bool
 	// Before is the access now in force: owner text → peer → access. An owner or
 	// peer that is missing is not known.
 	Before map[string]map[string]vpn.Access

@@ -26,16 +26,61 @@ func (d *draft) retired(p *party, have *resource.Resource) bool {
 // nodeOf is the name of the node that a port is on: what was seen, else what the
 // pod was told; empty where neither says it.
 func (d *draft) nodeOf(p *party, have *resource.Resource) string {
-	pod := d.in.Observed[resource.ID{Kind: kindDeployment, Namespace: p.owner.Namespace, Name: p.owner.Name}].Object
+	return cmp.Or(have.Port.Node, ToldNode(d.in.Observed, p.owner))
+}
+
+// ToldNode is the name of the node that a gateway's Deployment gives its pod; empty
+// where there is none.
+func ToldNode(g resource.Graph, o vpn.Owner) string {
+	pod := g[resource.ID{Kind: kindDeployment, Namespace: o.Namespace, Name: o.Name}]
+	if pod.Object == nil || pod.Owner != o.String() {
+		return ""
+	}
 	told := ""
-	if pod != nil {
-		for line := range strings.Lines(pod.Content) {
-			if name, ok := strings.CutPrefix(strings.TrimSpace(line), "nodeName: "); ok {
-				told = strings.Trim(name, `"'`)
-			}
+	for line := range strings.Lines(pod.Object.Content) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "nodeName: "); ok {
+			told = strings.Trim(name, `"'`)
 		}
 	}
-	return cmp.Or(have.Port.Node, told)
+	return told
+}
+
+// makeRoom lets the ports that come to a crowded server wait for those that leave it.
+// It reports whether it had to refuse somebody, because one of these stays after all.
+func (d *draft) makeRoom() bool {
+	if len(d.in.Crowded) == 0 {
+		return false
+	}
+	leaving := map[string][]*party{}
+	for _, p := range d.sorted {
+		have := d.in.Observed[p.id(resource.KindPort)]
+		if s := body(&have, port).Server; p.gateway == nil && p.fate != stay && d.in.Crowded[s] {
+			leaving[s] = append(leaving[s], p)
+		}
+	}
+	refused := false
+	for _, p := range d.sorted {
+		c, ok := d.changes[p.id(resource.KindPort)]
+		to := ""
+		if ok {
+			to = body(c.After, port).Server
+		}
+		if !d.in.Crowded[to] || body(c.Before, port).Server == to {
+			continue
+		}
+		for _, o := range leaving[to] {
+			if left, goes := d.changes[o.id(resource.KindPort)]; goes {
+				d.waits[c] = append(d.waits[c], left.ID)
+				continue
+			}
+			refused = true
+			d.refuse(Refusal{Owner: p.owner, ID: c.ID,
+				Message: "node " + body(c.After, port).Node + " is full while " + o.owner.Path() + " is there", Hint: "see what is said of " + o.owner.Path()})
+			d.drop(p)
+			break
+		}
+	}
+	return refused
 }
 
 // retire says of a port's change that its node was taken out of the Estate's file.

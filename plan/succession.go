@@ -33,7 +33,7 @@ type demand struct {
 // reports whether it had to refuse somebody.
 func (d *draft) succeed() bool {
 	d.waits = map[*Change][]resource.ID{}
-	refused := false
+	refused := d.makeRoom()
 	for _, x := range d.demands() {
 		var left *Change // the ledger of a gateway that goes
 		for _, have := range d.held()[x.what] {

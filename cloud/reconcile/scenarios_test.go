@@ -27,6 +27,7 @@ type run struct {
 type life struct {
 	steps []step
 	back  bool // the run after it goes back to the step before
+	fatal bool // by what ends it, or one gateway's part in it, alone
 }
 
 // day outlasts the time that a dead run's lock takes to expire.

@@ -54,7 +54,7 @@ func BenchmarkPlace(b *testing.B) {
 		nodes = append(nodes, ready(fmt.Sprintf("n%03d", i)))
 	}
 	for b.Loop() {
-		if placed, _ := alloc.Place(gateways, nodes, nil, nil, 20); len(placed) != len(gateways) {
+		if placed := alloc.Place(gateways, nodes, alloc.Tenants{Most: 20}); len(placed.Nodes) != len(gateways) {
 			b.Fatal("not all were placed")
 		}
 	}

@@ -9,39 +9,81 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// Place chooses a node for every gateway. Attached says which server holds a
-// gateway's port now; others counts the ports, per server, of gateways that are
-// not in the list. A gateway stays while its node is Ready, even on a crowded
-// one. Every other gets the node with the fewest gateways, by name among equals;
-// most is how many one may carry. Gateways are placed in the order of their owners,
-// whatever order the list has.
-func Place(gateways []vpn.Owner, nodes []resource.Node, attached map[vpn.Owner]string, others map[string]int, most int) (map[vpn.Owner]resource.Node, []Problem) {
-	p := newPlacement(nodes, others, most)
-	placed := make(map[vpn.Owner]resource.Node, len(gateways))
+// Tenants are who is on the nodes, by server.
+type Tenants struct {
+	Home    map[vpn.Owner]string // where each gateway is now; missing: nowhere
+	Others  map[string]int       // gateways that are not placed here and stay
+	Leaving map[string]int       // gateways that this run removes
+	Most    int                  // how many gateways a node may carry
+}
+
+// Placement says where gateways go.
+type Placement struct {
+	Nodes map[vpn.Owner]resource.Node
+	// Crowded are the servers that would carry more than they may until those that
+	// leave are gone: whoever is new there has to wait for that.
+	Crowded  map[string]bool
+	Problems []Problem // of gateways that found no place
+}
+
+// Place chooses a node for every gateway, whatever order the list has. A gateway
+// stays while its node is Ready, even on a crowded one. The others are spread so
+// that the nodes with the fewest gateways, by name among equals, get them.
+//
+// A run that was cut off is made up for by one that finds some of those gateways
+// on their nodes, and some of those that leave gone. So that it places the rest as
+// they were to be,
+//
+//   - who leaves counts no more, also while it is there
+//   - first it is settled how many each node gets, then the gateways fill the nodes
+//     in one order, which doesn't depend on who is placed already: taking away
+//     those that are there leaves each of the rest its node.
+//
+// In that order the first gateway of every namespace comes before the second of any,
+// so that the gateways of one customer don't share a node needlessly.
+func Place(gateways []vpn.Owner, nodes []resource.Node, t Tenants) Placement {
+	p := newSpread(nodes, t)
+	placed := Placement{Nodes: make(map[vpn.Owner]resource.Node, len(gateways)), Crowded: map[string]bool{}}
 	var waiting []vpn.Owner
-	for _, o := range gateways {
-		if i, ok := p.byServer[attached[o]]; ok {
-			placed[o] = p.ready[i]
+	for _, o := range turns(gateways) {
+		if i, ok := p.byServer[t.Home[o]]; ok {
+			placed.Nodes[o] = p.ready[i]
 			p.count[i]++
 		} else {
 			waiting = append(waiting, o)
 		}
 	}
-	slices.SortFunc(waiting, vpn.Owner.Compare)
-	var problems []Problem
-	for _, o := range waiting {
-		i, ok := p.emptiest()
-		if !ok {
-			problems = append(problems, Problem{Owner: o, Message: p.refusal(), Hint: p.hint()})
+	free := p.fill(len(waiting))
+	for i, o := range waiting {
+		if i >= len(free) {
+			placed.Problems = append(placed.Problems, Problem{Owner: o, Message: p.refusal(), Hint: p.hint()})
 			continue
 		}
-		placed[o] = p.ready[i]
-		p.count[i]++
+		node, n := p.ready[free[i]], p.count[free[i]]
+		placed.Nodes[o] = node
+		if n+t.Leaving[node.ServerID] > p.most {
+			placed.Crowded[node.ServerID] = true
+		}
 	}
-	return placed, problems
+	slices.SortFunc(placed.Problems, func(a, b Problem) int { return a.Owner.Compare(b.Owner) })
+	return placed
 }
 
-type placement struct {
+// turns is the order in which gateways fill the nodes.
+func turns(gateways []vpn.Owner) []vpn.Owner {
+	sorted := slices.SortedFunc(slices.Values(gateways), vpn.Owner.Compare)
+	turn := make(map[vpn.Owner]int, len(sorted))
+	before := map[string]int{} // gateways by namespace
+	for _, o := range sorted {
+		turn[o] = before[o.Namespace]
+		before[o.Namespace]++
+	}
+	slices.SortStableFunc(sorted, func(a, b vpn.Owner) int { return turn[a] - turn[b] })
+	return sorted
+}
+
+// spread is how many gateways each node carries.
+type spread struct {
 	most     int
 	ready    []resource.Node // sorted by name
 	count    []int           // gateways on each of them
@@ -49,8 +91,8 @@ type placement struct {
 	unfit    []string // why each other node can't be used
 }
 
-func newPlacement(nodes []resource.Node, others map[string]int, most int) *placement {
-	p := &placement{most: most, byServer: map[string]int{}}
+func newSpread(nodes []resource.Node, t Tenants) *spread {
+	p := &spread{most: t.Most, byServer: map[string]int{}}
 	sorted := slices.SortedFunc(slices.Values(nodes), func(a, b resource.Node) int { return strings.Compare(a.Name, b.Name) })
 	for _, n := range sorted {
 		_, known := p.byServer[n.ServerID]
@@ -66,13 +108,29 @@ func newPlacement(nodes []resource.Node, others map[string]int, most int) *place
 		default:
 			p.byServer[n.ServerID] = len(p.ready)
 			p.ready = append(p.ready, n)
-			p.count = append(p.count, others[n.ServerID])
+			p.count = append(p.count, t.Others[n.ServerID])
 		}
 	}
 	return p
 }
 
-func (p *placement) emptiest() (int, bool) {
+// fill gives n places to the nodes, or as many as there are, each to the one with
+// the fewest gateways. It returns the places' nodes in the order of their names.
+func (p *spread) fill(n int) []int {
+	var places []int
+	for range n {
+		i, ok := p.emptiest()
+		if !ok {
+			break
+		}
+		p.count[i]++
+		places = append(places, i)
+	}
+	slices.Sort(places)
+	return places
+}
+
+func (p *spread) emptiest() (int, bool) {
 	best := -1
 	for i, n := range p.count {
 		if n < p.most && (best < 0 || n < p.count[best]) {
@@ -86,7 +144,7 @@ func (p *placement) emptiest() (int, bool) {
 const seen = 5
 
 // refusal says what was seen of every node, or of the first few.
-func (p *placement) refusal() string {
+func (p *spread) refusal() string {
 	if len(p.ready)+len(p.unfit) == 0 {
 		return "no node can take the gateway: there is no node"
 	}
@@ -103,7 +161,7 @@ func (p *placement) refusal() string {
 }
 
 // hint says what helps against a refusal.
-func (p *placement) hint() string {
+func (p *spread) hint() string {
 	if len(p.ready) > 0 {
 		return "add a node, or raise spec.gatewayPod.maxGatewaysPerNode"
 	}

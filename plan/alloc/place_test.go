@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,12 @@ import (
 
 func ready(name string) resource.Node {
 	return resource.Node{Name: name, ServerID: "s-" + name, Ready: true}
+}
+
+func in(namespace, name string) vpn.Owner {
+	o := owner(name)
+	o.Namespace = namespace
+	return o
 }
 
 func owners(names ...string) []vpn.Owner {
@@ -31,17 +38,38 @@ func TestPlace(t *testing.T) {
 		nodes    []resource.Node
 		attached map[vpn.Owner]string
 		others   map[string]int
+		leaving  map[string]int
 		max      int
 		want     map[string]string // gateway → node
+		crowded  []string
 		problems []string
 	}{
-		"one by one to the node with the fewest gateways, by name among equals": {
+		"as many to each node, by name among equals": {
 			gateways: owners("d", "c", "b", "a", "e"), nodes: []resource.Node{ready("n2"), ready("n1")}, max: 20,
-			want: map[string]string{"a": "n1", "b": "n2", "c": "n1", "d": "n2", "e": "n1"},
+			want: map[string]string{"a": "n1", "b": "n1", "c": "n1", "d": "n2", "e": "n2"},
+		},
+		"one to the node with the fewest gateways": {
+			gateways: owners("a", "b", "c", "d"), nodes: []resource.Node{ready("n1"), ready("n2"), ready("n3")}, max: 20,
+			attached: map[vpn.Owner]string{owner("a"): "s-n1", owner("b"): "s-n2", owner("d"): "s-n3"}, others: map[string]int{"s-n1": 1, "s-n3": 1},
+			want: map[string]string{"a": "n1", "b": "n2", "c": "n2", "d": "n3"},
+		},
+		"the first gateways of all namespaces, then the second ones": {
+			gateways: []vpn.Owner{in("ns1", "a"), in("ns1", "b"), in("ns2", "c"), in("ns2", "d")}, nodes: []resource.Node{ready("n1"), ready("n2")}, max: 20,
+			want: map[string]string{"a": "n1", "c": "n1", "b": "n2", "d": "n2"},
+		},
+		"a gateway that leaves counts no more": {
+			gateways: owners("a", "b"), nodes: []resource.Node{ready("n1"), ready("n2")}, max: 2,
+			attached: map[vpn.Owner]string{owner("b"): "s-n2"}, leaving: map[string]int{"s-n1": 1},
+			want: map[string]string{"a": "n1", "b": "n2"},
+		},
+		"but its node is crowded until then": {
+			gateways: owners("a", "b", "c"), nodes: []resource.Node{ready("n1"), ready("n2")}, max: 2,
+			attached: map[vpn.Owner]string{owner("b"): "s-n2"}, leaving: map[string]int{"s-n1": 2, "s-n2": 1},
+			want: map[string]string{"a": "n1", "b": "n2", "c": "n1"}, crowded: []string{"s-n1"},
 		},
 		"gateways that are not in the list count": {
 			gateways: owners("a", "b"), nodes: []resource.Node{ready("n1"), ready("n2")}, others: map[string]int{"s-n1": 1}, max: 20,
-			want: map[string]string{"a": "n2", "b": "n1"},
+			want: map[string]string{"a": "n1", "b": "n2"},
 		},
 		"a gateway stays where it is attached, also above the maximum": {
 			gateways: owners("a", "b", "c"), nodes: []resource.Node{ready("n1"), ready("n2")}, max: 1,
@@ -70,72 +98,110 @@ func TestPlace(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			placed, problems := alloc.Place(c.gateways, c.nodes, c.attached, c.others, c.max)
+			placed := alloc.Place(c.gateways, c.nodes, alloc.Tenants{Home: c.attached, Others: c.others, Leaving: c.leaving, Most: c.max})
 			got := map[string]string{}
-			for o, n := range placed {
+			for o, n := range placed.Nodes {
 				got[o.Name] = n.Name
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("nodes (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.problems, messages(problems)); diff != "" {
+			if diff := cmp.Diff(c.crowded, slices.Sorted(maps.Keys(placed.Crowded))); diff != "" {
+				t.Errorf("crowded servers (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.problems, messages(placed.Problems)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestPlacementIsEvenStickyAndKnowsNoOrder(t *testing.T) {
+// crowd is a random site: nodes, gateways, and who is where.
+func crowd(r *rand.Rand) (gateways []vpn.Owner, nodes []resource.Node, t alloc.Tenants) {
+	for i := range 1 + r.IntN(6) {
+		n := ready(fmt.Sprintf("n%d", i))
+		n.Ready = r.IntN(4) > 0
+		nodes = append(nodes, n)
+	}
+	server := func() string { return fmt.Sprintf("s-n%d", r.IntN(7)) }
+	t = alloc.Tenants{Home: map[vpn.Owner]string{}, Others: map[string]int{"s-n0": r.IntN(5)}, Leaving: map[string]int{}, Most: 1 + r.IntN(8)}
+	for i := range r.IntN(30) {
+		o := in(fmt.Sprintf("ns%d", r.IntN(4)), fmt.Sprintf("g%02d", i))
+		gateways = append(gateways, o)
+		if r.IntN(3) == 0 {
+			t.Home[o] = server()
+		}
+	}
+	for range r.IntN(4) {
+		t.Leaving[server()]++
+	}
+	return gateways, nodes, t
+}
+
+func TestPlacementIsEvenAndKnowsNoOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
-		var nodes []resource.Node
-		for i := range 1 + r.IntN(6) {
-			n := ready(fmt.Sprintf("n%d", i))
-			n.Ready = r.IntN(4) > 0
-			nodes = append(nodes, n)
-		}
-		var gateways []vpn.Owner
-		attached, others := map[vpn.Owner]string{}, map[string]int{"s-n0": r.IntN(5)}
-		for i := range r.IntN(30) {
-			gateways = append(gateways, owner(fmt.Sprintf("g%02d", i)))
-			if r.IntN(3) == 0 {
-				attached[gateways[i]] = fmt.Sprintf("s-n%d", r.IntN(7))
-			}
-		}
-		limit := 1 + r.IntN(8)
-		placed, problems := alloc.Place(gateways, nodes, attached, others, limit)
-		again, problemsAgain := alloc.Place(permuted(r, gateways), permuted(r, nodes), attached, others, limit)
-		if diff := cmp.Diff(placed, again) + cmp.Diff(problems, problemsAgain); diff != "" {
+		gateways, nodes, tenants := crowd(r)
+		placed := alloc.Place(gateways, nodes, tenants)
+		again := alloc.Place(permuted(r, gateways), permuted(r, nodes), tenants)
+		if diff := cmp.Diff(placed, again); diff != "" {
 			t.Fatalf("the order of the input matters:\n%s", diff)
 		}
-		if len(placed)+len(problems) != len(gateways) {
-			t.Fatalf("%d placed, %d refused, of %d", len(placed), len(problems), len(gateways))
+		if len(placed.Nodes)+len(placed.Problems) != len(gateways) {
+			t.Fatalf("%d placed, %d refused, of %d", len(placed.Nodes), len(placed.Problems), len(gateways))
 		}
-		count := maps.Clone(others)
-		moved := map[string]bool{}
-		for o, n := range placed {
+		count, moved := maps.Clone(tenants.Others), map[string]int{}
+		for o, n := range placed.Nodes {
 			if !n.Ready {
 				t.Fatalf("%s on %s, which is not Ready", o, n.Name)
 			}
 			count[n.ServerID]++
-			moved[n.ServerID] = moved[n.ServerID] || attached[o] != n.ServerID
+			if tenants.Home[o] != n.ServerID {
+				moved[n.ServerID]++
+			}
 		}
 		for _, n := range nodes {
-			if moved[n.ServerID] && count[n.ServerID] > limit {
-				t.Fatalf("%s was filled to %d of %d", n.Name, count[n.ServerID], limit)
+			if s := n.ServerID; moved[s] > 0 && count[s] > tenants.Most {
+				t.Fatalf("%s was filled to %d of %d", n.Name, count[s], tenants.Most)
+			} else if placed.Crowded[s] != (moved[s] > 0 && count[s]+tenants.Leaving[s] > tenants.Most) {
+				t.Fatalf("%s with %d new, %d in all, %d leaving of %d: crowded is %v", n.Name, moved[s], count[s], tenants.Leaving[s], tenants.Most, placed.Crowded[s])
 			}
-			if len(problems) > 0 && n.Ready && count[n.ServerID] < limit {
-				t.Fatalf("refused, but %s carries %d of %d", n.Name, count[n.ServerID], limit)
+			for _, o := range nodes {
+				if o.Ready && n.Ready && moved[n.ServerID] > 0 && count[o.ServerID] < min(count[n.ServerID]-1, tenants.Most) {
+					t.Fatalf("%s got some and carries %d, %s carries %d", n.Name, count[n.ServerID], o.Name, count[o.ServerID])
+				}
+			}
+			if len(placed.Problems) > 0 && n.Ready && count[n.ServerID] < tenants.Most {
+				t.Fatalf("refused, but %s carries %d of %d", n.Name, count[n.ServerID], tenants.Most)
 			}
 		}
-		for o, n := range again {
-			attached[o] = n.ServerID
+	}
+}
+
+// TestPlacementGoesOnWhereItWasCutOff carries out any part of a placement, and any
+// part of what leaves, and wants the rest to be placed as it was to be.
+func TestPlacementGoesOnWhereItWasCutOff(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 1000 {
+		gateways, nodes, tenants := crowd(r)
+		whole := alloc.Place(gateways, nodes, tenants)
+		for s, n := range tenants.Leaving {
+			tenants.Leaving[s] = r.IntN(n + 1)
 		}
-		settled, _ := alloc.Place(gateways, nodes, attached, others, limit)
-		for o, n := range placed {
-			if settled[o] != n {
-				t.Fatalf("%s moved from %s to %s without a reason", o, n.Name, settled[o].Name)
+		for _, o := range gateways {
+			switch n, ok := whole.Nodes[o]; {
+			case ok && r.IntN(2) == 0:
+				tenants.Home[o] = n.ServerID
+			case n.ServerID != tenants.Home[o] && r.IntN(3) == 0: // taken from there, and not yet here
+				delete(tenants.Home, o)
 			}
+		}
+		rest := alloc.Place(gateways, nodes, tenants)
+		if diff := cmp.Diff(whole.Nodes, rest.Nodes); diff != "" {
+			t.Fatalf("nodes (-at once +in two runs):\n%s", diff)
+		}
+		if diff := cmp.Diff(messages(whole.Problems), messages(rest.Problems)); diff != "" {
+			t.Fatalf("problems (-at once +in two runs):\n%s", diff)
 		}
 	}
 }

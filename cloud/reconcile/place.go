@@ -1,0 +1,42 @@
+package reconcile
+
+import (
+	"cmp"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// place chooses the nodes. Its answer is the same wherever an earlier run of the
+// same kind was cut off: see alloc.Place.
+func (d *decision) place() alloc.Placement {
+	t := alloc.Tenants{Home: map[vpn.Owner]string{}, Others: map[string]int{}, Leaving: map[string]int{}, Most: d.Estate.Pod.MaxGatewaysPerNode}
+	servers := map[string]string{}
+	for _, n := range d.seen.Facts.Nodes {
+		servers[n.Name] = n.ServerID
+	}
+	var owners []vpn.Owner
+	present := map[string]bool{}
+	for _, g := range d.Estate.Gateways {
+		owners = append(owners, g.Owner)
+		present[g.Owner.String()] = true
+		// a port is on no server on its way from one network to another
+		t.Home[g.Owner] = cmp.Or(d.seen.Facts.Gateway(g.Owner.String()).ServerID, servers[plan.ToldNode(d.seen.Graph, g.Owner)])
+	}
+	for text, f := range d.seen.Facts.Gateways {
+		switch o, _ := vpn.ParseOwner(text); {
+		case f.ServerID == "" || present[text]:
+		case d.leaves(o):
+			t.Leaving[f.ServerID]++
+		default:
+			t.Others[f.ServerID]++
+		}
+	}
+	return alloc.Place(owners, d.seen.Facts.Nodes, t)
+}
+
+// leaves tells whether this run removes a gateway, as far as it is up to its options.
+func (d *decision) leaves(o vpn.Owner) bool {
+	return d.Options.Prune && d.Unread[o] == "" && d.selected(o)
+}
