@@ -79,8 +79,8 @@ func TestDataplaneWaitsForCharon(t *testing.T) {
 
 			c.status.Config = volume.Hash(after.config[pod.KeySwanctl])
 			data, err := json.Marshal(c.status)
-			s.check(err)
-			s.check(s.loop.Volume.WriteStatus(data))
+			s.must(err)
+			s.must(s.loop.Volume.WriteStatus(data))
 			began := s.now
 			for s.now.Before(began.Add(time.Minute)) && !slices.Contains(s.kernel.grants(), moved) {
 				s.pass()

@@ -67,7 +67,7 @@ func (p *pack) begin() {
 		p.binary, "agent", "dataplane", "--config", filepath.Join(p.dir, "config"), "--rules", filepath.Join(p.dir, "rules"),
 		"--run", filepath.Join(p.dir, "run"), "--listen", "127.0.0.1:9904")
 	p.process.Stderr = p.stderr
-	p.check(p.process.Start())
+	p.must(p.process.Start())
 }
 
 // end sends a signal and returns the exit code.
@@ -140,7 +140,7 @@ func TestDataplaneInAPod(t *testing.T) {
 	if code := p.end(syscall.SIGKILL); !granted() {
 		t.Errorf("after SIGKILL (%d) the ruleset is gone", code)
 	}
-	p.check(os.Remove(filepath.Join(p.dir, "run", "dataplane.json")))
+	p.must(os.Remove(filepath.Join(p.dir, "run", "dataplane.json")))
 	p.begin()
 	netns.Eventually(t, "from a start on a refused file to the one before in force", 20*time.Second, func() bool {
 		d, _, err := p.loop.Volume.ReadDataplane()

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ import (
 // site is a dataplane loop over real folders and a fake kernel, whose time passes as
 // the test says.
 type site struct {
-	testing.TB
+	base
 	dir    string
 	loop   *DataplaneLoop
 	kernel *fakeKernel
@@ -42,19 +41,10 @@ type site struct {
 
 func newSite(t testing.TB) *site {
 	t.Helper()
-	s := &site{TB: t, dir: t.TempDir(), kernel: newFakeKernel(), now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC), dns: map[string]netip.Addr{}}
-	for _, name := range []string{"config", "rules", "run"} {
-		s.check(os.Mkdir(filepath.Join(s.dir, name), 0o755))
-	}
+	s := &site{base: base{t}, kernel: newFakeKernel(), now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC), dns: map[string]netip.Addr{}}
+	s.dir = s.folders("config", "rules", "run")
 	s.start()
 	return s
-}
-
-func (s *site) check(err error) {
-	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
 }
 
 // start makes a new process over the same folders and the same kernel, and never asks
@@ -71,7 +61,7 @@ func (s *site) start() {
 // swap puts another generation of a mounted folder in force, as the kubelet does.
 func (s *site) swap(folder string, data map[string]string) {
 	s.Helper()
-	s.check(configmap.Swap(filepath.Join(s.dir, folder), data))
+	s.must(configmap.Swap(filepath.Join(s.dir, folder), data))
 }
 
 // write puts both files of a state in force, and what its names stand for.
@@ -86,7 +76,7 @@ func (s *site) write(w world) {
 func (s *site) keys(w world) {
 	s.Helper()
 	_, err := s.loop.Volume.WriteKeys(w.keys)
-	s.check(err)
+	s.must(err)
 }
 
 // pass makes one pass, after the names were looked up.
@@ -116,7 +106,7 @@ func (s *site) settle() {
 func (s *site) state() volume.Dataplane {
 	s.Helper()
 	d, found, err := s.loop.Volume.ReadDataplane()
-	s.check(err)
+	s.must(err)
 	if !found {
 		s.Fatal("there is no dataplane.json")
 	}
@@ -164,17 +154,12 @@ type world struct {
 
 // reach is who reaches what once all of it is in force.
 func (w world) reach(t testing.TB) []string {
-	k := newFakeKernel()
-	s := &site{TB: t, dir: t.TempDir(), kernel: k, now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC), dns: map[string]netip.Addr{}}
-	for _, name := range []string{"config", "rules", "run"} {
-		s.check(os.Mkdir(filepath.Join(s.dir, name), 0o755))
-	}
-	s.start()
+	s := newSite(t)
 	s.write(w)
 	s.keys(w)
 	s.pass()
 	s.pass()
-	return k.reach(w.names)
+	return s.kernel.reach(w.names)
 }
 
 // render writes a gateway's ConfigMaps with the code that does it for real.

@@ -26,7 +26,7 @@ func TestDataplaneRuns(t *testing.T) {
 	s.write(w)
 	s.keys(w)
 	conf := filepath.Join(s.dir, "resolv.conf")
-	s.check(os.WriteFile(conf, []byte("nameserver 192.0.2.1\noptions timeout:5\n"), 0o644))
+	s.must(os.WriteFile(conf, []byte("nameserver 192.0.2.1\noptions timeout:5\n"), 0o644))
 	s.loop = NewDataplaneLoop(filepath.Join(s.dir, "config"), filepath.Join(s.dir, "rules"), filepath.Join(s.dir, "run"))
 	s.loop.Network, s.loop.Firewall, s.loop.Open = s.kernel, &fakeFirewall{kernel: s.kernel}, s.kernel.open
 	s.loop.Lookup = resolve.Resolver{Config: conf, Timeout: 5 * time.Second}
@@ -55,16 +55,16 @@ func TestDataplaneRuns(t *testing.T) {
 	t.Logf("a swap counted after %s", time.Since(began).Round(time.Millisecond))
 
 	answer, err := http.Get(probes.URL + "/readyz")
-	s.check(err)
+	s.must(err)
 	body, err := io.ReadAll(answer.Body)
-	s.check(err)
+	s.must(err)
 	if answer.StatusCode != http.StatusOK {
 		t.Errorf("readyz: %s", body)
 	}
 	cancel()
 	select {
 	case err := <-ended:
-		s.check(err)
+		s.must(err)
 	case <-time.After(5 * time.Second):
 		t.Fatal("it doesn't end")
 	}

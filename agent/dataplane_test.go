@@ -181,7 +181,7 @@ func TestDataplaneKeysComeAndChange(t *testing.T) {
 	s.settle()
 	s.complains("keys: the private key was not handed over yet: Secret dc1-wg-key", "wireguard: private key")
 	_, err := s.loop.Volume.WriteKeys(volume.Keys{PrivateKey: []byte(privateKey)})
-	s.check(err)
+	s.must(err)
 	s.settle()
 	s.complains()
 	if got := s.state().WireGuard.Peers[1]; !strings.Contains(got.Problem, "Secret oslo-psk") || len(s.kernel.device.peers) != 1 {
@@ -191,7 +191,7 @@ func TestDataplaneKeysComeAndChange(t *testing.T) {
 	s.now = s.now.Add(time.Second)
 	s.pass()
 	s.reaches(w)
-	s.check(os.WriteFile(filepath.Join(s.dir, "run", "keys.json"), []byte("{"), 0o600))
+	s.must(os.WriteFile(filepath.Join(s.dir, "run", "keys.json"), []byte("{"), 0o600))
 	s.settle()
 	s.complains("keys: ")
 	s.reaches(w)
@@ -325,7 +325,7 @@ func TestDataplaneKeepsSecrets(t *testing.T) {
 	s.settle()
 	clear(s.kernel.fail)
 	s.settle()
-	s.check(filepath.WalkDir(filepath.Join(s.dir, "run"), func(path string, d fs.DirEntry, err error) error {
+	s.must(filepath.WalkDir(filepath.Join(s.dir, "run"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == "keys.json" {
 			return err
 		}

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) { os.Exit(netns.Main(m)) }
 
 // end is one of the two.
 type end struct {
-	*testing.T
+	base
 	ns           netns.Namespace
 	charon       *netns.Charon
 	dir, address string
@@ -82,21 +82,11 @@ func endChild(k int, local, remote netip.Prefix) swanctl.Child {
 
 func newEnd(t *testing.T, name, address string) *end {
 	t.Helper()
-	e := &end{T: t, ns: netns.New(t, name), dir: t.TempDir(), address: address}
-	for _, sub := range []string{"api/psk", "run", "config"} {
-		e.must(os.MkdirAll(filepath.Join(e.dir, sub), 0o755))
-	}
+	e := &end{base: base{t}, ns: netns.New(t, name), dir: base{t}.folders("api/psk", "run", "config"), address: address}
 	e.files = report.Files(filepath.Join(e.dir, "api"))
 	// A gateway pod's, but it gives up sooner.
 	e.charon = netns.NewCharon(t, e.ns, filepath.Join(e.dir, "charon"), netns.PodSettings("retransmit_tries = 2", "retransmit_timeout = 1.0"))
 	return e
-}
-
-func (e *end) must(err error) {
-	e.Helper()
-	if err != nil {
-		e.Fatal(err)
-	}
 }
 
 func (e *end) secret(text string) {

@@ -24,7 +24,7 @@ import (
 // rig is a status loop between a fake charon and folders, whose time passes as the
 // test says.
 type rig struct {
-	testing.TB
+	base
 	loop   *StatusLoop
 	charon *fakecharon.Charon
 	files  report.Folder // Secrets, and status.json as the API has it
@@ -37,29 +37,19 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	dir := t.TempDir()
+	dir := base{t}.folders("api", "run", "config")
 	r := &rig{
-		TB: t, log: &bytes.Buffer{}, now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC),
+		base: base{t}, log: &bytes.Buffer{}, now: time.Date(2026, 11, 30, 1, 0, 0, 0, time.UTC),
 		files: report.Files(filepath.Join(dir, "api")), charon: fakecharon.New(filepath.Join(dir, "run", "charon.vici")),
 		expect: vpn.Expectation{
 			Estate: "prod", Gateway: vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: "dc1"}, Protocol: vpn.IPsec,
 		},
-	}
-	for _, name := range []string{"api", "run", "config"} {
-		r.must(os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	r.must(r.charon.Start())
 	t.Cleanup(r.charon.Kill)
 	r.restart()
 	r.ruleset("abc")
 	return r
-}
-
-func (r *rig) must(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
 }
 
 // restart makes a new agent over the same folders and the same charon.
