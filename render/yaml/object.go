@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Object writes a Kubernetes object: apiVersion and kind first, without its status.
@@ -76,7 +77,8 @@ func (w *writer) fields(indent int, inline bool, skip map[string]bool) {
 				w.spaces(indent)
 			}
 			inline = false
-			w.out.WriteString(Scalar(key) + ":")
+			w.out.WriteString(Scalar(key))
+			w.out.WriteByte(':')
 			w.value(indent, false)
 		}
 		w.take(',')
@@ -162,11 +164,42 @@ func (w *writer) text() string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
 	}
+	if s, ok := unescaped(raw[1 : len(raw)-1]); ok {
+		return s
+	}
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
 		panic("yaml: " + err.Error()) // well-formed JSON holds no such string
 	}
 	return s
+}
+
+// unescaped reads the inside of a string with the escapes that files are full of. It
+// reports false where there is more to it; package json then takes its time.
+func unescaped(raw []byte) (string, bool) {
+	if bytes.Contains(raw, []byte(`\u`)) || !utf8.Valid(raw) {
+		return "", false
+	}
+	var s strings.Builder
+	s.Grow(len(raw))
+	for {
+		before, after, found := bytes.Cut(raw, []byte(`\`))
+		s.Write(before)
+		if !found {
+			return s.String(), true
+		}
+		switch c := after[0]; c {
+		case 'n':
+			s.WriteByte('\n')
+		case 't':
+			s.WriteByte('\t')
+		case '"', '\\':
+			s.WriteByte(c)
+		default:
+			return "", false
+		}
+		raw = after[1:]
+	}
 }
 
 // skip passes over one value.

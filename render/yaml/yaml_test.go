@@ -35,6 +35,10 @@ func TestObject(t *testing.T) {
 			`{"a":" x\ny","b":"x\r\ny","c":"\nx"}`,
 			"apiVersion: v1\nkind: Pod\na: \" x\\ny\"\nb: \"x\\u000d\\ny\"\nc: \"\\nx\"\n",
 		},
+		"escapes of every kind are read": {
+			`{"a":"x\\y\"z\n\tw","b":"x\/y\u003cz\\u003c","c":"\\"}`,
+			"apiVersion: v1\nkind: Pod\na: |-\n  x\\y\"z\n  \tw\nb: \"x/y<z\\\\u003c\"\nc: \"\\\\\"\n",
+		},
 		"numbers and words stand as they are": {
 			`{"a":1.5,"b":-3,"c":true,"d":null}`, "apiVersion: v1\nkind: Pod\na: 1.5\nb: -3\nc: true\nd: null\n",
 		},
