@@ -46,14 +46,17 @@ func makesItTheirs(file string, owner vpn.Owner) bool {
 // innerList is the folder of the inner tree that a list of ours belongs to, as far as
 // can be told from this file alone.
 func innerList(file, content string, owner vpn.Owner) (folder string, ok bool) {
-	id, _, _ := resource.TreeID(file)
-	switch {
-	case id.Kind != resource.KindKustomization || !owner.IsZero():
+	if !owner.IsZero() {
+		return "", false
+	}
+	switch id, _, _ := resource.TreeID(file); {
+	case id.Kind != resource.KindKustomization:
 		return "", false
 	case id.Namespace != "":
 		return id.Namespace, true
+	default:
+		return id.Name, id.Name != resource.TreeRoot && strings.HasSuffix(content, "\nresources: []\n")
 	}
-	return id.Name, id.Name != resource.TreeRoot && strings.HasSuffix(content, "\nresources: []\n")
 }
 
 // neighbours refuses a directory that is another estate's, and inner trees. Where
