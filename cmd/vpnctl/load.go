@@ -13,6 +13,7 @@ import (
 
 // read reads manifests, and where asked for looks for those that stand beside them.
 func (g *Globals) read(s *streams, paths []string, survey bool) (*manifest.Loaded, manifest.Diagnostics, error) {
+	collectLate()
 	loaded, found := manifest.Load(paths, manifest.Options{EstateFile: g.Estate, Stdin: s.stdin, Survey: survey})
 	return loaded, found, s.interrupted()
 }
