@@ -44,13 +44,16 @@ func (s Spec) prometheusRule() Object {
 }
 
 // PrometheusRule alerts on all gateways at once, for those who keep rules in one place
-// rather than beside each gateway. A gateway that was there within the hour and isn't
-// now was lost, or removed: that kube-state-metrics still sees its Deployment tells
-// which. Without kube-state-metrics that one alert never fires.
+// rather than beside each gateway. That a gateway should be there, it can only know from
+// kube-state-metrics: there is a Deployment, and with it the ConfigMap of a ruleset.
+// Where ConfigMaps aren't collected, a gateway is one that was seen within the hour;
+// without kube-state-metrics that one alert never fires.
 func PrometheusRule(name string) Object {
 	return ruleObject(metav1.ObjectMeta{Name: name}, name, alerts("", ""+
-		"(max by (namespace, gateway) (last_over_time(vpnctl_config_info[1h])) unless max by (namespace, gateway) (vpnctl_config_info))"+
-		` and on (namespace, gateway) label_replace(kube_deployment_spec_replicas > 0, "gateway", "$1", "deployment", "(.*)")`))
+		"(max "+byGateway+`(label_replace(kube_configmap_info{configmap=~".+-nat"}, "gateway", "$1", "configmap", "(.+)-nat"))`+
+		" or max "+byGateway+"(last_over_time(vpnctl_config_info[1h])))"+
+		` and on (namespace, gateway) label_replace(kube_deployment_spec_replicas > 0, "gateway", "$1", "deployment", "(.*)")`+
+		" unless on (namespace, gateway) vpnctl_config_info"))
 }
 
 func ruleObject(meta metav1.ObjectMeta, group string, alerts []alert) Object {

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"strings"
@@ -106,12 +107,13 @@ const (
 )
 
 // series writes lines for promqltest: each metric of the pod "a" and its values. A name
-// with @b is of the pod "b".
+// with @b is of the pod "b"; what stands behind # is the label of its own.
 func series(lines ...string) string {
 	var b strings.Builder
 	b.WriteString("load 1m\n")
 	for _, line := range lines {
 		metric, values, _ := strings.Cut(line, " ")
+		metric, detail, _ := strings.Cut(metric, "#")
 		metric, pod, other := strings.Cut(metric, "@")
 		if !other {
 			pod = "a"
@@ -120,10 +122,14 @@ func series(lines ...string) string {
 		switch {
 		case strings.HasPrefix(metric, "vpnctl_tunnel"):
 			own = `,peer="plant",tunnel="plant-a"`
+		case metric == "vpnctl_peer_pending":
+			own = `,peer="plant",what="` + cmp.Or(detail, "timers") + `"`
 		case strings.HasPrefix(metric, "vpnctl_peer"):
 			own = `,peer="plant"`
 		case metric == "vpnctl_problems":
-			own = `,part="dns"`
+			own = `,part="` + cmp.Or(detail, "dns") + `"`
+		case metric == "kube_configmap_info":
+			own = `,configmap="` + cmp.Or(detail, "old-nat") + `"`
 		case strings.HasPrefix(metric, "kube_"):
 			own = `,deployment="old"`
 		}
@@ -143,12 +149,13 @@ func well(but ...string) string {
 		"vpnctl_tunnel_up": "1x60", "vpnctl_tunnel_known": "1x60", "vpnctl_charon_up": "1x60", "vpnctl_config_in_force": "1x60", "vpnctl_config_info": "1x60",
 		"vpnctl_ruleset_in_force": "1x60", "vpnctl_dataplane_age_seconds": "3x60", "vpnctl_problems": "0x60", "vpnctl_peer_secret_missing": "0x60",
 		"vpnctl_reload_errors_total": "0x60", "vpnctl_secret_errors_total": "0x60", "vpnctl_charon_reconnects_total": "0x60",
-		"vpnctl_peer_sent_bytes_total": "0+500x60", "kube_deployment_spec_replicas": "1x60",
+		"vpnctl_peer_sent_bytes_total": "0+500x60", "kube_deployment_spec_replicas": "1x60", "kube_configmap_info": "1x60",
 	} {
 		given := false
 		for _, line := range but {
 			name, _, _ := strings.Cut(line, " ")
 			name, _, _ = strings.Cut(name, "@")
+			name, _, _ = strings.Cut(name, "#")
 			given = given || name == metric
 		}
 		if !given {

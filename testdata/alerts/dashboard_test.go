@@ -41,7 +41,7 @@ func TestDashboard(t *testing.T) {
 	from := promqltest.LoadedStorage(t, well(
 		"vpnctl_problems 2x60", "vpnctl_peer_secret_missing 1x60", "vpnctl_initiates_total 0+1x60", "vpnctl_peer_received_bytes_total 0+9x60",
 		"vpnctl_peer_rekey_seconds 60x60", "vpnctl_peer_handshake_age_seconds 60x60", "vpnctl_peer_established_seconds 60x60",
-		"vpnctl_ruleset_info 1x60", "vpnctl_peer_grants 1x60"))
+		"vpnctl_ruleset_info 1x60", "vpnctl_peer_grants 1x60", "vpnctl_peer_pending 1x60"))
 	engine := promqltest.NewTestEngine(t, false, 0, 1e6)
 	ids := map[int]bool{}
 	for i, p := range d.Panels {
