@@ -66,8 +66,8 @@ func (v verb) attach(ctx context.Context, id, server string) error {
 		case waited >= v.patience || !lost(err) && !answered(err, http.StatusConflict):
 			return fmt.Errorf("%s: %w", doing, err)
 		}
-		if err := v.clock.Sleep(ctx, poll); err != nil {
-			return fmt.Errorf("%s: %w", doing, err)
+		if waiting := v.nextLook(ctx); waiting != nil {
+			return fmt.Errorf("%s: %w; %w", doing, err, waiting)
 		}
 	}
 }
@@ -95,8 +95,8 @@ func (v verb) detach(ctx context.Context, p port) error {
 		case waited >= v.patience || !answered(err, http.StatusConflict):
 			return fmt.Errorf("%s: %w", doing, err)
 		}
-		if err := v.clock.Sleep(ctx, poll); err != nil {
-			return fmt.Errorf("%s: %w", doing, err)
+		if waiting := v.nextLook(ctx); waiting != nil {
+			return fmt.Errorf("%s: %w; %w", doing, err, waiting)
 		}
 	}
 }
@@ -124,8 +124,8 @@ func (v verb) free(ctx context.Context, p port, doing string) error {
 		case waited >= v.patience:
 			return fmt.Errorf("%s: still attached after %s", doing, v.patience)
 		}
-		if err := v.clock.Sleep(ctx, poll); err != nil {
-			return fmt.Errorf("%s: %w", doing, err)
+		if err := v.nextLook(ctx); err != nil {
+			return fmt.Errorf("%s: still attached: %w", doing, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -139,6 +140,55 @@ func TestDetachingEndsWithPatience(t *testing.T) {
 			}
 			if got := l.look(keep, w).Graph[idOf(resource.KindPort, w.owner)].Port.Server; got != w.server {
 				t.Errorf("on %s, want still %s", got, w.server)
+			}
+		})
+	}
+}
+
+// A stop during the wait for Nova ends it after one more look; what Nova was asked
+// for is not asked for again, and the next run goes on from there.
+func TestAStopEndsTheWaitForNova(t *testing.T) {
+	attaching := func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/os-interface")
+	}
+	busy := simulator.Fault{Do: simulator.Fail, Status: 409, Message: "Instance worker-1 is locked"}
+	for name, c := range map[string]struct {
+		cloud simulator.Options
+		fault func(int, *http.Request) simulator.Fault
+		asked func(*http.Request) bool
+		last  string // what Nova said last
+	}{
+		"for a server that lets go":         {simulator.Options{DetachDelay: time.Hour}, nil, detaching, "still attached"},
+		"for a server that can't yet":       {simulator.Options{}, failing(-1, detaching, busy), detaching, "Instance worker-1 is locked"},
+		"for a server that takes it, later": {simulator.Options{}, failing(-1, attaching, busy), attaching, "Instance worker-1 is locked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, c.cloud)
+			w := gatewayWish("dc1", "100.64.3.0/24", l.node("worker-1"))
+			l.settle(keep, w)
+			d, stop, asked := l.connect("operator"), make(chan struct{}), 0
+			d.http.stop = stop
+			d.http.clock.Sleep = func(ctx context.Context, _ time.Duration) error {
+				close(stop) // a second wait would close it again
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			l.fault = func(n int, r *http.Request) simulator.Fault {
+				if c.asked(r) {
+					asked++
+				}
+				if c.fault == nil {
+					return simulator.Fault{}
+				}
+				return c.fault(n, r)
+			}
+			w.server = l.node("worker-2")
+			_, err := runWith(t.Context(), d, keep, w)
+			if !errors.Is(err, errStopping) || !strings.Contains(err.Error(), c.last) {
+				t.Errorf("error %v, want the stop after %q", err, c.last)
+			}
+			if asked > 2 {
+				t.Errorf("Nova was asked %d times", asked)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
@@ -38,8 +39,8 @@ func (v verb) yield(ctx context.Context, own port) error {
 		if !contested || waited >= courtesy {
 			return nil
 		}
-		if err := v.clock.Sleep(ctx, poll); err != nil {
-			return err
+		if err := v.nextLook(ctx); err != nil {
+			return fmt.Errorf("waiting for another run's port to give way: %w", err)
 		}
 	}
 }

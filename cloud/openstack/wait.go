@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -21,14 +22,30 @@ func (t *transport) wait(ctx context.Context, spent *time.Duration, d time.Durat
 		return false, nil
 	}
 	*spent += d
+	if t.stopped(ctx) {
+		return false, context.Cause(ctx)
+	}
+	err = t.rest(ctx, d)
+	return err == nil && !t.stopped(ctx), err
+}
+
+// stopped tells whether the run was asked to stop, which tidying up goes on after.
+func (t *transport) stopped(ctx context.Context) bool {
 	if t.stop == nil || ctx.Value(cleaning{}) != nil {
-		err = t.clock.Sleep(ctx, d)
-		return err == nil, err
+		return false
 	}
 	select {
 	case <-t.stop:
-		return false, context.Cause(ctx)
+		return true
 	default:
+		return false
+	}
+}
+
+// rest sleeps, but not on when the run is asked to stop. The error is ctx's.
+func (t *transport) rest(ctx context.Context, d time.Duration) error {
+	if t.stop == nil || ctx.Value(cleaning{}) != nil {
+		return t.clock.Sleep(ctx, d)
 	}
 	waiting, wake := context.WithCancel(ctx)
 	defer wake()
@@ -39,10 +56,23 @@ func (t *transport) wait(ctx context.Context, spent *time.Duration, d time.Durat
 		case <-waiting.Done():
 		}
 	}()
-	if err = t.clock.Sleep(waiting, d); err != nil && ctx.Err() == nil {
-		return false, nil
+	if err := t.clock.Sleep(waiting, d); ctx.Err() != nil {
+		return err
 	}
-	return err == nil, err
+	return nil
+}
+
+// errStopping ends waiting for Nova. What it was asked to do goes on there, and the
+// next run finds how it ended.
+var errStopping = errors.New("the run was asked to stop")
+
+// nextLook waits until it is time to see how far Nova is. There is one more look
+// after the run was asked to stop, and no second one.
+func (d *Driver) nextLook(ctx context.Context) error {
+	if d.http.stopped(ctx) {
+		return errStopping
+	}
+	return d.http.rest(ctx, poll)
 }
 
 // cleaning marks the context of calls that tidy up: a stop is no reason to give
