@@ -26,6 +26,7 @@ type lab struct {
 func newLab(t *testing.T, o simulator.Options) *lab {
 	t.Helper()
 	l := &lab{t: t}
+	o.Keep = simulator.All
 	o.Intercept = func(n int, r *http.Request) simulator.Fault {
 		if l.fault == nil {
 			return simulator.Fault{}

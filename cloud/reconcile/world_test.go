@@ -42,7 +42,7 @@ type world struct {
 func newWorld(t testing.TB, o simulator.Options) *world {
 	t.Helper()
 	w := &world{t: t, tree: folder(t), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	o.Clock, o.Intercept = w.time, w.intercept
+	o.Clock, o.Intercept, o.Keep = w.time, w.intercept, simulator.All
 	if o.Seed.Nodes == nil {
 		for _, n := range estate(t).Kubernetes.Nodes {
 			o.Seed.Nodes = append(o.Seed.Nodes, simulator.Node{Name: n.Name, ServerID: n.ServerID})
@@ -66,7 +66,7 @@ func (w *world) copy(t testing.TB) *world {
 			t.Fatal(err)
 		}
 	}
-	sim, err := w.sim.Copy(simulator.Options{Clock: c.time, Intercept: c.intercept})
+	sim, err := w.sim.Copy(simulator.Options{Clock: c.time, Intercept: c.intercept, Keep: simulator.All})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package simulator
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -46,15 +47,44 @@ func Count(calls []Call) Tally {
 	return t
 }
 
-// Calls returns the calls since the start or the last Reset, in the order of their arrival.
+// All keeps every call in the log.
+const All = -1
+
+// Calls returns the last calls since the start or the last Reset, in the order of their arrival: as many as
+// Options.Keep says.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]Call, len(s.calls))
-	for i, c := range s.calls {
+	last := s.calls[s.expired():]
+	out := make([]Call, len(last))
+	for i, c := range last {
 		out[i] = *c
 	}
 	return out
+}
+
+// Seen is how many calls there were since the start or the last Reset, Keystone's among them, those that the
+// log has lost as well.
+func (s *Server) Seen() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
+// log enters a call, and drops those that are too old, many at a time.
+func (s *Server) log(c *Call) {
+	s.calls = append(s.calls, c)
+	if old := s.expired(); old > s.options.Keep {
+		s.calls = slices.Clone(s.calls[old:])
+	}
+}
+
+// expired is how many calls of the log are too old for it.
+func (s *Server) expired() int {
+	if s.options.Keep == All {
+		return 0
+	}
+	return max(0, len(s.calls)-s.options.Keep)
 }
 
 // Reset begins anew with the first call: it empties the log, lets hidden objects be found again and, after a

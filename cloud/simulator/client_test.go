@@ -17,6 +17,7 @@ const base = "http://simulator.test"
 // cloud makes a server in memory.
 func cloud(t *testing.T, o simulator.Options) *simulator.Server {
 	t.Helper()
+	o.Keep = simulator.All
 	s, err := simulator.New(o)
 	if err != nil {
 		t.Fatal(err)

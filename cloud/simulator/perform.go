@@ -23,7 +23,7 @@ func (s *Server) arrive(r *http.Request, service string, req *wire.Request) (*Ca
 	}
 	req.ID = "req-" + store.StableID(fmt.Sprintf("request %d", s.all))
 	c := &Call{N: e.n, Method: r.Method, Path: req.Raw, Pattern: e.pattern, Query: r.URL.RawQuery}
-	s.calls = append(s.calls, c)
+	s.log(c)
 	stopped := s.stopped
 	var hit Fault
 	for _, f := range s.rules {

@@ -42,6 +42,8 @@ type Options struct {
 	RouteLimit, PairLimit int
 	// Quota replaces default limits of a project by resource (port, floatingip, security_group, …).
 	Quota map[string]int
+	// Keep is how many of the last calls Calls returns: 0 is 1,000, All is every one.
+	Keep int
 	// Log gets a line for each call; nil is none.
 	Log *slog.Logger
 }
@@ -111,6 +113,9 @@ func (o Options) complete() Options {
 	}
 	if o.PairLimit == 0 {
 		o.PairLimit = 10
+	}
+	if o.Keep == 0 {
+		o.Keep = 1000
 	}
 	quota := neutron.DefaultQuota()
 	maps.Copy(quota, o.Quota)

@@ -42,7 +42,7 @@ func newLife(t *testing.T) *life {
 	l.checkOut()
 	seed, err := (&Globals{Estate: filepath.Join(l.dir, "vpnctl.yaml")}).seed()
 	l.must(err)
-	l.sim, err = simulator.New(simulator.Options{Seed: seed, Clock: l.now, Intercept: l.intercept})
+	l.sim, err = simulator.New(simulator.Options{Seed: seed, Clock: l.now, Intercept: l.intercept, Keep: simulator.All})
 	l.must(err)
 	url, closed, err := l.sim.Listen("127.0.0.1:0")
 	l.must(err)
