@@ -27,7 +27,7 @@ type Placement struct {
 }
 
 // Place chooses a node for every gateway, whatever order the list has. A gateway
-// stays while its node is Ready, even on a crowded one. The others are spread so
+// stays while its node is Ready, even on a crowded or closed one. The others are spread so
 // that the nodes with the fewest gateways, by name among equals, get them.
 //
 // A run that was cut off is made up for by one that finds some of those gateways
@@ -133,7 +133,7 @@ func (p *spread) fill(n int) []int {
 func (p *spread) emptiest() (int, bool) {
 	best := -1
 	for i, n := range p.count {
-		if n < p.most && (best < 0 || n < p.count[best]) {
+		if n < p.most && p.ready[i].Closed == "" && (best < 0 || n < p.count[best]) {
 			best = i
 		}
 	}
@@ -148,16 +148,21 @@ func (p *spread) refusal() string {
 	if len(p.ready)+len(p.unfit) == 0 {
 		return "no node can take the gateway: there is no node"
 	}
-	var words []string
+	var words, closed []string
 	for i, n := range p.ready {
+		if n.Closed != "" {
+			closed = append(closed, n.Name+": "+n.Closed)
+			continue
+		}
 		words = append(words, fmt.Sprintf("%s: %d of %d gateways", n.Name, p.count[i], p.most))
 	}
-	words = append(words, p.unfit...)
+	usable := len(words)
+	words = slices.Concat(words, closed, p.unfit)
 	if more := len(words) - seen; more > 0 {
 		words = append(words[:seen], fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Sprintf("no node can take the gateway: %d of %d nodes are usable and full: %s",
-		len(p.ready), len(p.ready)+len(p.unfit), strings.Join(words, "; "))
+		usable, len(p.ready)+len(p.unfit), strings.Join(words, "; "))
 }
 
 // hint says what helps against a refusal.

@@ -18,6 +18,12 @@ func ready(name string) resource.Node {
 	return resource.Node{Name: name, ServerID: "s-" + name, Ready: true}
 }
 
+func closed(name string) resource.Node {
+	n := ready(name)
+	n.Closed = "cordoned"
+	return n
+}
+
 func in(namespace, name string) vpn.Owner {
 	o := owner(name)
 	o.Namespace = namespace
@@ -81,6 +87,12 @@ func TestPlace(t *testing.T) {
 			attached: map[vpn.Owner]string{owner("a"): "s-n2", owner("b"): "s-unknown"},
 			want:     map[string]string{"a": "n1", "b": "n1"},
 		},
+		"a node that is closed keeps its gateways and gets no more": {
+			gateways: owners("a", "b", "c"), nodes: []resource.Node{closed("n1"), ready("n2")}, max: 1,
+			attached: map[vpn.Owner]string{owner("a"): "s-n1"},
+			want:     map[string]string{"a": "n1", "b": "n2"},
+			problems: []string{"c: no node can take the gateway: 1 of 2 nodes are usable and full: n2: 1 of 1 gateways; n1: cordoned"},
+		},
 		"where nobody can take it, the refusal says what was seen": {
 			gateways: owners("a", "b"), max: 1,
 			nodes: []resource.Node{
@@ -120,7 +132,9 @@ func TestPlace(t *testing.T) {
 func crowd(r *rand.Rand) (gateways []vpn.Owner, nodes []resource.Node, t alloc.Tenants) {
 	for i := range 1 + r.IntN(6) {
 		n := ready(fmt.Sprintf("n%d", i))
-		n.Ready = r.IntN(4) > 0
+		if n.Ready = r.IntN(4) > 0; r.IntN(6) == 0 {
+			n.Closed = "cordoned"
+		}
 		nodes = append(nodes, n)
 	}
 	server := func() string { return fmt.Sprintf("s-n%d", r.IntN(7)) }
@@ -161,17 +175,20 @@ func TestPlacementIsEvenAndKnowsNoOrder(t *testing.T) {
 			}
 		}
 		for _, n := range nodes {
+			if n.Closed != "" && moved[n.ServerID] > 0 {
+				t.Fatalf("%s is %s and got some", n.Name, n.Closed)
+			}
 			if s := n.ServerID; moved[s] > 0 && count[s] > tenants.Most {
 				t.Fatalf("%s was filled to %d of %d", n.Name, count[s], tenants.Most)
 			} else if placed.Crowded[s] != (moved[s] > 0 && count[s]+tenants.Leaving[s] > tenants.Most) {
 				t.Fatalf("%s with %d new, %d in all, %d leaving of %d: crowded is %v", n.Name, moved[s], count[s], tenants.Leaving[s], tenants.Most, placed.Crowded[s])
 			}
 			for _, o := range nodes {
-				if o.Ready && n.Ready && moved[n.ServerID] > 0 && count[o.ServerID] < min(count[n.ServerID]-1, tenants.Most) {
+				if o.Ready && o.Closed == "" && n.Ready && moved[n.ServerID] > 0 && count[o.ServerID] < min(count[n.ServerID]-1, tenants.Most) {
 					t.Fatalf("%s got some and carries %d, %s carries %d", n.Name, count[n.ServerID], o.Name, count[o.ServerID])
 				}
 			}
-			if len(placed.Problems) > 0 && n.Ready && count[n.ServerID] < tenants.Most {
+			if len(placed.Problems) > 0 && n.Ready && n.Closed == "" && count[n.ServerID] < tenants.Most {
 				t.Fatalf("refused, but %s carries %d of %d", n.Name, count[n.ServerID], tenants.Most)
 			}
 		}
