@@ -17,6 +17,7 @@ import (
 const hidden = "do-not-show-this"
 
 func TestSecrets(t *testing.T) {
+	const neverAnswers = "a server that never answers"
 	psk := vpn.SecretRef{Name: "ina", Key: "psk"}
 	for sentence, c := range map[string]struct {
 		prepare func(*cluster)
@@ -24,23 +25,26 @@ func TestSecrets(t *testing.T) {
 		found   bool
 		errs    []string // parts of the error; none: no error
 	}{
-		"a key is had":                {nil, psk, true, nil},
-		"a key that isn't there":      {nil, vpn.SecretRef{Name: "ina", Key: "other"}, false, nil},
-		"a Secret that isn't there":   {func(c *cluster) { c.DeleteSecret("acme", "ina") }, psk, false, nil},
-		"a Secret of another":         {nil, vpn.SecretRef{Name: "bob", Key: "psk"}, false, []string{"Role acme/dc1", "get secrets bob", "Secret acme/bob"}},
-		"a name that is a path":       {nil, vpn.SecretRef{Name: "../secrets/ina", Key: "psk"}, false, []string{"../secrets/ina"}},
-		"a server that errs":          {fault(fakeapi.Reply{Code: 500, Message: "etcd"}), psk, false, []string{"Secret acme/ina", "500", "etcd"}},
-		"a server that is busy":       {fault(fakeapi.Reply{Code: 429, Message: "busy"}), psk, false, []string{"429"}},
-		"an answer that is no JSON":   {fault(fakeapi.Reply{Body: hidden}), psk, false, []string{"isn't a Secret"}},
-		"an answer of another kind":   {fault(fakeapi.Reply{Body: `{"kind":"List","data":{"psk":"` + hidden + `"}}`}), psk, false, []string{"isn't a Secret"}},
-		"a value that is no base64":   {fault(fakeapi.Reply{Body: `{"kind":"Secret","data":{"psk":"` + hidden + `"}}`}), psk, false, []string{"isn't a Secret"}},
-		"a connection that is cut":    {fault(fakeapi.Reply{Lost: true}), psk, false, []string{"asking https://"}},
-		"a server that never answers": {(*cluster).Hang, psk, false, []string{"no answer from https://", "within 300ms"}},
-		"a server that is away":       {(*cluster).Down, psk, false, []string{"Secret acme/ina"}},
+		"a key is had":              {nil, psk, true, nil},
+		"a key that isn't there":    {nil, vpn.SecretRef{Name: "ina", Key: "other"}, false, nil},
+		"a Secret that isn't there": {func(c *cluster) { c.DeleteSecret("acme", "ina") }, psk, false, nil},
+		"a Secret of another":       {nil, vpn.SecretRef{Name: "bob", Key: "psk"}, false, []string{"Role acme/dc1", "get secrets bob", "Secret acme/bob"}},
+		"a name that is a path":     {nil, vpn.SecretRef{Name: "../secrets/ina", Key: "psk"}, false, []string{"../secrets/ina"}},
+		"a server that errs":        {fault(fakeapi.Reply{Code: 500, Message: "etcd"}), psk, false, []string{"Secret acme/ina", "500", "etcd"}},
+		"a server that is busy":     {fault(fakeapi.Reply{Code: 429, Message: "busy"}), psk, false, []string{"429"}},
+		"an answer that is no JSON": {fault(fakeapi.Reply{Body: hidden}), psk, false, []string{"isn't a Secret"}},
+		"an answer of another kind": {fault(fakeapi.Reply{Body: `{"kind":"List","data":{"psk":"` + hidden + `"}}`}), psk, false, []string{"isn't a Secret"}},
+		"a value that is no base64": {fault(fakeapi.Reply{Body: `{"kind":"Secret","data":{"psk":"` + hidden + `"}}`}), psk, false, []string{"isn't a Secret"}},
+		"a connection that is cut":  {fault(fakeapi.Reply{Lost: true}), psk, false, []string{"asking https://"}},
+		neverAnswers:                {(*cluster).Hang, psk, false, []string{"no answer from https://", "within 300ms"}},
+		"a server that is away":     {(*cluster).Down, psk, false, []string{"Secret acme/ina"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			pace := fast
-			pace.Call = 300 * time.Millisecond
+			pace.Call = 30 * time.Second
+			if sentence == neverAnswers {
+				pace.Call = 300 * time.Millisecond
+			}
 			api := serve(t, pace, vpnGateway, "ina")
 			value := []byte(hidden + "\x00\xff\n")
 			api.SetSecret("acme", "ina", map[string][]byte{"psk": value})
