@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/vpnctl/vpnctl/agent/report"
+	"github.com/vpnctl/vpnctl/agent/vici"
 	"github.com/vpnctl/vpnctl/agent/vici/fakecharon"
 	"github.com/vpnctl/vpnctl/render/swanctl"
 )
@@ -115,6 +116,27 @@ func TestSince(t *testing.T) {
 	r.says("ina", "ESTABLISHED", 2, "")
 	if got := r.reportedOf("ina").Since; !got.After(since) {
 		t.Errorf("by another charon: since %s", got)
+	}
+}
+
+// TestBelatedCounters: what a child carried last may arrive after a look that didn't list
+// it any more, and counts once.
+func TestBelatedCounters(t *testing.T) {
+	r := newRig(t)
+	r.peer("ina")
+	r.settled()
+	child := r.charon.SAs()[0].Children[0]
+	r.charon.Change(func(sas []fakecharon.SA) []fakecharon.SA {
+		sas[0].Children[0].BytesIn = 100
+		return sas
+	})
+	r.tick()
+	r.charon.Change(func([]fakecharon.SA) []fakecharon.SA { return nil })
+	r.tick()
+	r.loop.hear(vici.Event{Kind: vici.Changed, Connection: "ina", Children: []vici.ChildSA{{Name: child.Name, ID: uint32(child.ID), BytesIn: 150}}})
+	r.tick()
+	if got := r.reportedOf("ina").BytesIn; got != 150 {
+		t.Errorf("%d bytes, of 150", got)
 	}
 }
 
