@@ -208,7 +208,7 @@ func (d *fakeDevice) Apply(c wireguard.Config) (wireguard.Change, error) {
 	d.state.peers = wanted
 	d.kernel.changed()
 	if len(c.PrivateKey) == 0 {
-		return change, errors.New("private key: it is empty")
+		return change, fmt.Errorf("private key: %w", wireguard.ErrNoKey)
 	}
 	d.state.private = string(c.PrivateKey)
 	return change, nil

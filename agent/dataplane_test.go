@@ -179,7 +179,7 @@ func TestDataplaneKeysComeAndChange(t *testing.T) {
 	s, w := newSite(t), globexWorld(t)
 	s.write(w)
 	s.settle()
-	s.complains("keys: the private key was not handed over yet: Secret dc1-wg-key", "wireguard: private key")
+	s.complains("keys: the private key was not handed over yet: Secret dc1-wg-key")
 	_, err := s.loop.Volume.WriteKeys(volume.Keys{PrivateKey: []byte(privateKey)})
 	s.must(err)
 	s.settle()

@@ -108,6 +108,9 @@ func (l *DataplaneLoop) applyPeers() []string {
 	if seen := l.see(); seen != nil {
 		return seen
 	}
+	if errors.Unwrap(err) == wireguard.ErrNoKey && t.keysProblem != "" {
+		return nil // what is missing is said there, and its coming is noticed
+	}
 	return texts(err)
 }
 

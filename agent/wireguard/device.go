@@ -90,7 +90,8 @@ func (d *Device) Userspace() bool { return d.process != nil }
 // The same c again takes back what others did to the device meanwhile.
 //
 // An error says what is not in force; all the rest is. Without a private key in c, the
-// one that the device has stays. errors.Is(err, ErrGone): nothing is.
+// one that the device has stays; where that is the only fault, the error wraps ErrNoKey
+// and nothing else. errors.Is(err, ErrGone): nothing is in force.
 func (d *Device) Apply(c Config) (Change, error) {
 	w := want(c)
 	have, err := d.read()

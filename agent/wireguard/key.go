@@ -31,9 +31,11 @@ func privateKey(text []byte) (wgtypes.Key, error) {
 	return key, nil
 }
 
-// What is wrong with a key, without the key.
+// ErrNoKey is what is wrong with a key that isn't there.
+var ErrNoKey = errors.New("it is empty")
+
+// What else is wrong with a key, without the key.
 var (
-	errNoKey   = errors.New("it is empty")
 	errForm    = errors.New("it is not the base64 of 32 bytes")
 	errZeroKey = errors.New("it is all zero, which stands for no key")
 )
@@ -43,7 +45,7 @@ var (
 func parseKey(text []byte) (wgtypes.Key, error) {
 	text = bytes.TrimRight(text, " \t\r\n")
 	if len(text) == 0 {
-		return wgtypes.Key{}, errNoKey
+		return wgtypes.Key{}, ErrNoKey
 	}
 	var key wgtypes.Key
 	if len(text) != base64.StdEncoding.EncodedLen(len(key)) || bytes.ContainsAny(text, "\r\n") {

@@ -22,8 +22,8 @@ func TestPublicKey(t *testing.T) {
 		"as wg genkey writes it":                   {rfcPrivate + "\n", nil},
 		"without a line break":                     {rfcPrivate, nil},
 		"edited on another system":                 {rfcPrivate + "\r\n", nil},
-		"nothing":                                  {"", errNoKey},
-		"a line break alone":                       {"\n", errNoKey},
+		"nothing":                                  {"", ErrNoKey},
+		"a line break alone":                       {"\n", ErrNoKey},
 		"a line break within":                      {rfcPrivate[:20] + "\n" + rfcPrivate[20:], errForm},
 		"a line break in place of a letter":        {rfcPrivate[:20] + "\n" + rfcPrivate[21:], errForm},
 		"something before it":                      {" " + rfcPrivate, errForm},
@@ -65,7 +65,7 @@ func FuzzKey(f *testing.F) {
 			t.Errorf("%q, %v", got, err)
 		}
 		if trimmed := strings.TrimSpace(string(text)); err != nil && len(trimmed) > 3 && strings.Contains(err.Error(), trimmed) &&
-			!strings.Contains("private key: "+errForm.Error()+errNoKey.Error()+errZeroKey.Error(), trimmed) {
+			!strings.Contains("private key: "+errForm.Error()+ErrNoKey.Error()+errZeroKey.Error(), trimmed) {
 			t.Errorf("%v holds the key", err)
 		}
 	})
