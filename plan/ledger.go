@@ -46,8 +46,8 @@ func entries(list []resource.Entry) []string {
 }
 
 // allocations reads a ledger's entries for people: the name of what was
-// allocated, and what. The check over them is no allocation. Entries it does not
-// know keep their name.
+// allocated, and what. The check over them is no allocation, and neither is who had an
+// address before. Entries it does not know keep their name.
 func allocations(list []resource.Entry) map[string]string {
 	cidr := serviceCIDR(list)
 	all := make(map[string]string, len(list))
@@ -66,7 +66,7 @@ func allocations(list []resource.Entry) map[string]string {
 			all[attrServiceCIDR] = e.Value
 		case e.Name == "floating-ip":
 			all[attrPinned] = e.Value
-		case e.Name == "check":
+		case e.Name == "check", numbered && name == "past-vips", numbered && name == "past-addr":
 		default:
 			all[e.Name] = e.Value
 		}

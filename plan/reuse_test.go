@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
@@ -15,6 +16,7 @@ func TestReusedAddresses(t *testing.T) {
 		vips, warriors       given // before
 		newVIPs, newWarriors given
 		renamed              map[string]string
+		past, pastWarriors   []alloc.Past
 		impact               Impact
 		customers            []string
 		says                 string
@@ -22,6 +24,19 @@ func TestReusedAddresses(t *testing.T) {
 		"another exposure gets a freed address": {
 			vips: given{"web": 11}, newVIPs: given{"api": 11},
 			impact: ImpactCustomer, customers: []string{"plant1"}, says: "100.64.3.11 now leads to api, and led to web",
+		},
+		"an exposure gets an address that was freed in an earlier run": {
+			past: []alloc.Past{{Name: "web", Octet: 11}}, newVIPs: given{"api": 11},
+			impact: ImpactCustomer, customers: []string{"plant1"}, says: "100.64.3.11 now leads to api, and led to web",
+		},
+		"it comes back to its own": {past: []alloc.Past{{Name: "web", Octet: 11}}, newVIPs: given{"web": 11}},
+		"a road warrior gets an address that was freed in an earlier run": {
+			pastWarriors: []alloc.Past{{Name: "ina", Octet: 199}}, newWarriors: given{"max": 199},
+			impact: ImpactCustomer, says: "100.64.3.199 now leads to max, and led to ina",
+		},
+		"a name on our side gets an address that was freed in an earlier run": {
+			past: []alloc.Past{{Name: "plc", Octet: 200}}, newVIPs: given{"mes": 200},
+			impact: ImpactReload, says: "100.64.3.200 now leads to mes, and led to plc: whoever calls it on our side must follow",
 		},
 		"it gets one of its own": {vips: given{"web": 11}, newVIPs: given{"api": 12}},
 		"a road warrior gets another's": {
@@ -57,6 +72,7 @@ func TestReusedAddresses(t *testing.T) {
 			was, is := dc1().ledger(), dc1().ledger()
 			was.VirtualIPs, was.Addresses = test.vips, test.warriors
 			is.VirtualIPs, is.Addresses = test.newVIPs, test.newWarriors
+			was.PastVirtualIPs, was.PastAddresses = test.past, test.pastWarriors
 			c := &Change{Attributes: ledgerAttributes(was.Entries(), is.Entries())}
 			g := dc1().gateway()
 			d := &draft{in: Input{}}

@@ -32,6 +32,9 @@ const (
 	entryVirtualIPs = "vips"
 	entryAddresses  = "addresses"
 	entryPeers      = "peers"
+
+	entryPastVirtualIPs = "past-vips"
+	entryPastAddresses  = "past-addr"
 )
 
 // The values of the authorization entry.
@@ -77,6 +80,8 @@ func (l Ledger) Entries() []resource.Entry {
 	add(entryFloatingIP, l.FloatingIP)
 	entries = append(entries, pack(entryVirtualIPs, pairs(l.VirtualIPs))...)
 	entries = append(entries, pack(entryAddresses, pairs(l.Addresses))...)
+	entries = append(entries, pack(entryPastVirtualIPs, pastPairs(l.PastVirtualIPs))...)
+	entries = append(entries, pack(entryPastAddresses, pastPairs(l.PastAddresses))...)
 	entries = append(entries, pack(entryPeers, slices.Compact(slices.Sorted(slices.Values(l.Peers))))...)
 	if entries == nil {
 		return nil

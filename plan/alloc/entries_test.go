@@ -59,7 +59,14 @@ func randomLedger(r *rand.Rand) alloc.Ledger {
 		}
 		return m
 	}
+	past := func(n int) (all []alloc.Past) {
+		for name, octet := range take(n) {
+			all = append(all, alloc.Past{Name: name, Octet: octet})
+		}
+		return all
+	}
 	l.VirtualIPs, l.Addresses = take(r.IntN(120)), take(r.IntN(120))
+	l.PastVirtualIPs, l.PastAddresses = past(r.IntN(6)), past(r.IntN(6))
 	for range r.IntN(300) {
 		l.Peers = append(l.Peers, randomName(r))
 	}
@@ -131,37 +138,50 @@ func TestParseEntriesRefuses(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		"nothing at all":                      {nil, "entry protocol is missing, read nothing"},
-		"a lost protocol":                     {checked("service-cidr=100.64.0.0/24", "authorization=open"), "entry protocol is missing, read authorization=open check="},
-		"a lost service CIDR":                 {checked("protocol=ipsec", "authorization=open"), "entry service-cidr is missing"},
-		"a lost authorization":                {checked("protocol=ipsec", "service-cidr=100.64.0.0/24"), "entry authorization is missing"},
-		"a lost check":                        {whole(), "entry check is missing, read authorization=open protocol=ipsec service-cidr=100.64.0.0/24"},
-		"a check of something else":           {whole("check=0123456789ab"), "the check does not fit the other entries, read authorization=open check=0123456789ab"},
-		"two checks":                          {append(checked(whole()...), "check=0123456789ab"), "entry check stands there twice"},
-		"an entry of a newer vpnctl":          {whole("shard=7"), "entry shard is not known: written by a newer vpnctl?"},
-		"a series of a newer vpnctl":          {whole("shards.1=7"), "entry shards.1 is not known"},
-		"a protocol of a newer vpnctl":        {[]string{"protocol=openvpn"}, `protocol "openvpn" is not known: written by a newer vpnctl?`},
-		"an authorization that is not known":  {[]string{"protocol=ipsec", "authorization=maybe"}, `authorization "maybe" is not known`},
-		"an entry twice":                      {whole("protocol=ipsec"), "entry protocol stands there twice"},
-		"a service CIDR that is no /24":       {[]string{"service-cidr=100.64.0.0/23"}, "is not an IPv4 /24"},
-		"a service CIDR that is no range":     {[]string{"service-cidr=100.64.0.0/33"}, `service-cidr "100.64.0.0/33" is not an IPv4 /24`},
-		"a service CIDR with host bits":       {[]string{"service-cidr=100.64.0.7/24"}, "is not an IPv4 /24"},
-		"an IPv6 service CIDR":                {[]string{"service-cidr=fd00::/24"}, "is not an IPv4 /24"},
-		"a gap in a series":                   {whole("vips.1=a:10", "vips.3=b:11"), "entry vips.2 is missing"},
-		"a series that begins late":           {whole("vips.2=a:10"), "entry vips.1 is missing"},
-		"a number written in another way":     {checked(whole("vips.01=a:10")...), "not written as vpnctl writes them"},
-		"an octet written in another way":     {checked(whole("vips.1=a:010")...), "not written as vpnctl writes them"},
-		"an octet beyond 255":                 {whole("vips.1=a:256"), `"a:256" is not name:octet`},
-		"the gateway's own octet":             {whole("vips.1=a:1"), `"a:1" is not name:octet`},
-		"a pair without octet":                {whole("vips.1=a"), `"a" is not name:octet`},
-		"a name twice":                        {whole("vips.1=a:10;a:11"), "a stands there twice"},
-		"an octet twice":                      {checked(whole("vips.1=a:10;b:10")...), "a and b both have .10"},
-		"an octet of both kinds":              {checked(whole("vips.1=a:199", "addresses.1=b:199")...), "a and b both have .199"},
-		"pairs out of order":                  {checked(whole("vips.1=b:10;a:11")...), "not written as vpnctl writes them"},
-		"peers out of order":                  {checked(whole("peers.1=b;a")...), "not written as vpnctl writes them"},
-		"an entry that is less full than may": {checked(whole("vips.1=a:10", "vips.2=b:11")...), "not written as vpnctl writes them"},
-		"a peer twice":                        {checked(whole("peers.1=a;a")...), "not written as vpnctl writes them"},
-		"an empty series":                     {whole("peers.1="), `"" is no name`},
+		"nothing at all":       {nil, "entry protocol is missing, read nothing"},
+		"a lost protocol":      {checked("service-cidr=100.64.0.0/24", "authorization=open"), "entry protocol is missing, read authorization=open check="},
+		"a lost service CIDR":  {checked("protocol=ipsec", "authorization=open"), "entry service-cidr is missing"},
+		"a lost authorization": {checked("protocol=ipsec", "service-cidr=100.64.0.0/24"), "entry authorization is missing"},
+		"a lost check":         {whole(), "entry check is missing, read authorization=open protocol=ipsec service-cidr=100.64.0.0/24"},
+		"an address that somebody has and another had": {
+			checked(whole("past-vips.1=api:10", "vips.1=web:10")...), "web has .10, and api had it before",
+		},
+		"an address that two had": {
+			checked(whole("past-addr.1=ina:10", "past-vips.1=api:10")...), "api has .10, and ina had it before",
+		},
+		"an address that one had twice": {
+			checked(whole("past-vips.1=api:10;web:10")...), "api has .10, and web had it before",
+		},
+		"a past in more entries than it takes": {
+			checked(whole("past-vips.1=api:11", "past-vips.2=web:10")...), "the entries are not written as vpnctl writes them",
+		},
+		"an address of the past without its name": {checked(whole("past-addr.1=:10")...), "is not name:octet"},
+		"a check of something else":               {whole("check=0123456789ab"), "the check does not fit the other entries, read authorization=open check=0123456789ab"},
+		"two checks":                              {append(checked(whole()...), "check=0123456789ab"), "entry check stands there twice"},
+		"an entry of a newer vpnctl":              {whole("shard=7"), "entry shard is not known: written by a newer vpnctl?"},
+		"a series of a newer vpnctl":              {whole("shards.1=7"), "entry shards.1 is not known"},
+		"a protocol of a newer vpnctl":            {[]string{"protocol=openvpn"}, `protocol "openvpn" is not known: written by a newer vpnctl?`},
+		"an authorization that is not known":      {[]string{"protocol=ipsec", "authorization=maybe"}, `authorization "maybe" is not known`},
+		"an entry twice":                          {whole("protocol=ipsec"), "entry protocol stands there twice"},
+		"a service CIDR that is no /24":           {[]string{"service-cidr=100.64.0.0/23"}, "is not an IPv4 /24"},
+		"a service CIDR that is no range":         {[]string{"service-cidr=100.64.0.0/33"}, `service-cidr "100.64.0.0/33" is not an IPv4 /24`},
+		"a service CIDR with host bits":           {[]string{"service-cidr=100.64.0.7/24"}, "is not an IPv4 /24"},
+		"an IPv6 service CIDR":                    {[]string{"service-cidr=fd00::/24"}, "is not an IPv4 /24"},
+		"a gap in a series":                       {whole("vips.1=a:10", "vips.3=b:11"), "entry vips.2 is missing"},
+		"a series that begins late":               {whole("vips.2=a:10"), "entry vips.1 is missing"},
+		"a number written in another way":         {checked(whole("vips.01=a:10")...), "not written as vpnctl writes them"},
+		"an octet written in another way":         {checked(whole("vips.1=a:010")...), "not written as vpnctl writes them"},
+		"an octet beyond 255":                     {whole("vips.1=a:256"), `"a:256" is not name:octet`},
+		"the gateway's own octet":                 {whole("vips.1=a:1"), `"a:1" is not name:octet`},
+		"a pair without octet":                    {whole("vips.1=a"), `"a" is not name:octet`},
+		"a name twice":                            {whole("vips.1=a:10;a:11"), "a stands there twice"},
+		"an octet twice":                          {checked(whole("vips.1=a:10;b:10")...), "a and b both have .10"},
+		"an octet of both kinds":                  {checked(whole("vips.1=a:199", "addresses.1=b:199")...), "a and b both have .199"},
+		"pairs out of order":                      {checked(whole("vips.1=b:10;a:11")...), "not written as vpnctl writes them"},
+		"peers out of order":                      {checked(whole("peers.1=b;a")...), "not written as vpnctl writes them"},
+		"an entry that is less full than may":     {checked(whole("vips.1=a:10", "vips.2=b:11")...), "not written as vpnctl writes them"},
+		"a peer twice":                            {checked(whole("peers.1=a;a")...), "not written as vpnctl writes them"},
+		"an empty series":                         {whole("peers.1="), `"" is no name`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := alloc.ParseEntries(entries(c.lines...))

@@ -28,11 +28,14 @@ func (t *table) remember(ledgers ...Ledger) {
 				t.known[octet] = true
 			}
 		}
+		for _, p := range slices.Concat(l.PastVirtualIPs, l.PastAddresses) {
+			t.known[p.Octet] = true
+		}
 	}
 }
 
-// follow gives a name the address that it has with the predecessor, so that nobody
-// who knows it has to change.
+// follow gives a name the address that it has with the predecessor, or had before it
+// went, so that nobody who knows it has to change.
 func (t *table) follow(seats []*seat) {
 	wishes := slices.DeleteFunc(slices.Clone(seats), func(s *seat) bool { return s.octet != 0 || s.pin.IsValid() })
 	for _, s := range wishes {

@@ -19,9 +19,15 @@ type Ledger struct {
 	ServiceCIDR netip.Prefix    `json:"serviceCIDR,omitzero"`
 	VirtualIPs  map[string]byte `json:"virtualIPs,omitempty"` // exposure name → last octet, both lists
 	Addresses   map[string]byte `json:"addresses,omitempty"`  // road warrior → last octet
-	Peers       []string        `json:"peers,omitempty"`      // every peer of the gateway, sorted
-	Grants      bool            `json:"grants,omitempty"`     // authorization is by grants; false: open or default-allow
-	FloatingIP  string          `json:"floatingIP,omitempty"` // ID of a floating IP that is the customer's
+	// PastVirtualIPs of exposures and PastAddresses of road warriors are those that are
+	// nobody's any more, in the order in which they became so: the latest that there is
+	// room for.
+	PastVirtualIPs []Past `json:"pastVirtualIPs,omitempty"`
+	PastAddresses  []Past `json:"pastAddresses,omitempty"`
+
+	Peers      []string `json:"peers,omitempty"`      // every peer of the gateway, sorted
+	Grants     bool     `json:"grants,omitempty"`     // authorization is by grants; false: open or default-allow
+	FloatingIP string   `json:"floatingIP,omitempty"` // ID of a floating IP that is the customer's
 
 	Applied string `json:"applied,omitempty"` // hash of the desired state that was reached
 	// MovingFrom are service CIDRs that the owner had before and that may still be

@@ -24,6 +24,8 @@ func ParseEntries(entries []resource.Entry) (Ledger, error) {
 	}
 	r.list(entryVirtualIPs, func(item string) error { return putPair(&r.ledger.VirtualIPs, item) })
 	r.list(entryAddresses, func(item string) error { return putPair(&r.ledger.Addresses, item) })
+	r.list(entryPastVirtualIPs, func(item string) error { return putPast(&r.ledger.PastVirtualIPs, item) })
+	r.list(entryPastAddresses, func(item string) error { return putPast(&r.ledger.PastAddresses, item) })
 	r.list(entryPeers, r.peer)
 	if r.err == nil {
 		r.err = r.ledger.check(entries)
@@ -81,7 +83,7 @@ func (r *reader) entry(e resource.Entry) {
 func (r *reader) numbered(e resource.Entry) {
 	base, digits, _ := strings.Cut(e.Name, ".")
 	n, err := strconv.Atoi(digits)
-	if err != nil || base != entryVirtualIPs && base != entryAddresses && base != entryPeers {
+	if err != nil || !slices.Contains([]string{entryVirtualIPs, entryAddresses, entryPastVirtualIPs, entryPastAddresses, entryPeers}, base) {
 		r.fail("entry %s is not known: written by a newer vpnctl?", e.Name)
 		return
 	}
@@ -105,11 +107,28 @@ func (r *reader) list(base string, read func(item string) error) {
 	}
 }
 
-func putPair(octets *map[string]byte, item string) error {
+// pair reads name:octet.
+func pair(item string) (name string, octet byte, err error) {
 	name, digits, _ := strings.Cut(item, ":")
-	octet, err := strconv.ParseUint(digits, 10, 8)
-	if err != nil || !Writable(name) || !usable.contains(int(octet)) {
-		return fmt.Errorf("%q is not name:octet", item)
+	n, err := strconv.ParseUint(digits, 10, 8)
+	if err != nil || !Writable(name) || !usable.contains(int(n)) {
+		return "", 0, fmt.Errorf("%q is not name:octet", item)
+	}
+	return name, byte(n), nil
+}
+
+func putPast(past *[]Past, item string) error {
+	name, octet, err := pair(item)
+	if err == nil {
+		*past = append(*past, Past{name, octet})
+	}
+	return err
+}
+
+func putPair(octets *map[string]byte, item string) error {
+	name, octet, err := pair(item)
+	if err != nil {
+		return err
 	}
 	if *octets == nil {
 		*octets = map[string]byte{}
@@ -117,7 +136,7 @@ func putPair(octets *map[string]byte, item string) error {
 	if _, twice := (*octets)[name]; twice {
 		return fmt.Errorf("%s stands there twice", name)
 	}
-	(*octets)[name] = byte(octet)
+	(*octets)[name] = octet
 	return nil
 }
 
@@ -149,6 +168,12 @@ func (l Ledger) check(entries []resource.Entry) error {
 			}
 			taken[octets[name]] = name
 		}
+	}
+	for _, p := range slices.Concat(l.PastVirtualIPs, l.PastAddresses) {
+		if other, twice := taken[p.Octet]; twice {
+			return fmt.Errorf("%s has .%d, and %s had it before", other, p.Octet, p.Name)
+		}
+		taken[p.Octet] = p.Name
 	}
 	sorted := slices.SortedFunc(slices.Values(entries), byName)
 	switch {

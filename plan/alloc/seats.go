@@ -1,6 +1,7 @@
 package alloc
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"net/netip"
@@ -16,7 +17,7 @@ type seat struct {
 	name   string
 	pin    netip.Addr
 	held   int  // octet in the ledger; 0: none
-	wish   int  // octet that a predecessor of the service CIDR gave to the name; 0: none
+	wish   int  // octet that a predecessor of the service CIDR gave to the name, or that it had itself; 0: none
 	within span // where it may be
 	road   bool
 	octet  int
@@ -52,6 +53,7 @@ func (l *Ledger) seat(g *vpn.Gateway, was, predecessor Ledger) []Problem {
 			l.VirtualIPs = put(l.VirtualIPs, s)
 		}
 	}
+	l.keepPast(predecessor, was)
 	return t.problems
 }
 
@@ -67,11 +69,14 @@ func put(m map[string]byte, s *seat) map[string]byte {
 // name.
 func (t *table) seats(g *vpn.Gateway, was, predecessor Ledger) []*seat {
 	seats := make([]*seat, 0, len(g.Exposures)+len(g.ReverseExposures))
+	wish := func(name string, within span) int {
+		return cmp.Or(int(predecessor.VirtualIPs[name]), lastHad(was.PastVirtualIPs, name, within), lastHad(predecessor.PastVirtualIPs, name, within))
+	}
 	for _, x := range g.Exposures {
-		seats = append(seats, &seat{kind: "exposure", name: x.Name, pin: x.VirtualIP, held: int(was.VirtualIPs[x.Name]), wish: int(predecessor.VirtualIPs[x.Name]), within: exposures})
+		seats = append(seats, &seat{kind: "exposure", name: x.Name, pin: x.VirtualIP, held: int(was.VirtualIPs[x.Name]), wish: wish(x.Name, exposures), within: exposures})
 	}
 	for _, x := range g.ReverseExposures {
-		seats = append(seats, &seat{kind: "reverse exposure", name: x.Name, pin: x.VirtualIP, held: int(was.VirtualIPs[x.Name]), wish: int(predecessor.VirtualIPs[x.Name]), within: reverse})
+		seats = append(seats, &seat{kind: "reverse exposure", name: x.Name, pin: x.VirtualIP, held: int(was.VirtualIPs[x.Name]), wish: wish(x.Name, reverse), within: reverse})
 	}
 	sortSeats(seats)
 	t.names(seats)
@@ -86,7 +91,7 @@ func (t *table) seats(g *vpn.Gateway, was, predecessor Ledger) []*seat {
 	for _, p := range g.Peers {
 		if p.RoadWarrior {
 			road = append(road, &seat{kind: "road warrior", name: p.Name, pin: p.TunnelIP, held: int(was.Addresses[p.Name]),
-				wish: int(predecessor.Addresses[p.Name]), within: within, road: true})
+				wish: cmp.Or(int(predecessor.Addresses[p.Name]), lastHad(was.PastAddresses, p.Name, within), lastHad(predecessor.PastAddresses, p.Name, within)), within: within, road: true})
 		}
 	}
 	sortSeats(road)
