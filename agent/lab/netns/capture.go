@@ -20,6 +20,7 @@ type Packet struct {
 	From, To            uint16 // ports of UDP and TCP
 	Length              int
 	Text                string // what UDP or TCP carries
+	Out                 bool   // leaves by the interface; else it has come in
 }
 
 // Capture sees what passes one interface.
@@ -66,9 +67,10 @@ func (c *Capture) listen(socket int) {
 			flags = unix.MSG_DONTWAIT
 		default:
 		}
-		size, _, err := unix.Recvfrom(socket, buffer, flags)
+		size, from, err := unix.Recvfrom(socket, buffer, flags)
 		if err == nil {
-			c.note(buffer[:size])
+			link, _ := from.(*unix.SockaddrLinklayer)
+			c.note(buffer[:size], link != nil && link.Pkttype == unix.PACKET_OUTGOING)
 		} else if flags != 0 && err != unix.EINTR {
 			return
 		}
@@ -114,14 +116,14 @@ func (c *Capture) Seen(f func(Packet) bool) (found []Packet) {
 	return found
 }
 
-func (c *Capture) note(b []byte) {
+func (c *Capture) note(b []byte, out bool) {
 	if len(b) < 20 || b[0]>>4 != 4 {
 		return
 	}
 	header := int(b[0]&15) * 4
 	source, _ := netip.AddrFromSlice(b[12:16])
 	destination, _ := netip.AddrFromSlice(b[16:20])
-	p := Packet{Source: source, Destination: destination, Protocol: b[9], Length: len(b)}
+	p := Packet{Source: source, Destination: destination, Protocol: b[9], Length: len(b), Out: out}
 	if rest := b[min(header, len(b)):]; len(rest) >= 8 && (p.Protocol == unix.IPPROTO_TCP || p.Protocol == unix.IPPROTO_UDP) {
 		p.From, p.To = binary.BigEndian.Uint16(rest), binary.BigEndian.Uint16(rest[2:])
 		data := 8

@@ -56,9 +56,12 @@ func TestCaptureLosesNothing(t *testing.T) {
 		}
 	}
 	seen.End()
-	there := seen.Seen(func(p Packet) bool { return p.Protocol == unix.IPPROTO_UDP && p.To == 7 && p.Text == "hello" })
-	if len(there) != sent {
-		t.Errorf("%d packets of %d", len(there), sent)
+	there := seen.Seen(func(p Packet) bool { return p.Protocol == unix.IPPROTO_UDP && p.To == 7 && p.Text == "hello" && p.Out })
+	back := seen.Seen(func(p Packet) bool {
+		return p.Protocol == unix.IPPROTO_UDP && p.From == 7 && p.Text == "hello" && !p.Out
+	})
+	if len(there) != sent || len(back) == 0 {
+		t.Errorf("%d packets of %d, and %d answers", len(there), sent, len(back))
 	}
 }
 
