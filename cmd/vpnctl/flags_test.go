@@ -64,6 +64,9 @@ func TestSelection(t *testing.T) {
 			if diff := cmp.Diff(c.want, p.options()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+			if diff := cmp.Diff(c.want, selected(p.options()).options()); diff != "" {
+				t.Errorf("from a saved plan (-want +got):\n%s", diff)
+			}
 			if given := p.given(); given != (c.line != "plan") {
 				t.Errorf("given() = %v", given)
 			}

@@ -21,13 +21,26 @@ func (c planCommand) next(g *Globals, p plan.Plan) string {
 	return line(slices.Concat(g.words(), c.gate.words(), c.selection.words(), c.Paths))
 }
 
-// next is the command line that goes on with what an apply has held; a saved plan
-// has done its part by then.
+// next is the command line that goes on with what an apply has held. A saved plan
+// has done its part by then, and doesn't say where its manifests stand.
 func (a *application) next() string {
 	if a.job.saved != nil {
-		return ""
+		return line(slices.Concat(a.globals.words(), a.gate.words(), selected(a.job.options).words())) + " <manifests>"
 	}
 	return line(slices.Concat(a.globals.words(), a.gate.words(), a.selection.words(), a.Paths))
+}
+
+// selected are the flags that a plan's options were made from.
+func selected(o plan.Options) selection {
+	f := selection{Gateway: o.Gateways, Only: choice(o.Only), Prune: o.Prune, AllowEmpty: o.AllowEmpty, PodsGone: o.PodsGone, Hold: max(o.Hold, 0)}
+	if o.MaxDeletes != 0 {
+		most := max(o.MaxDeletes, 0)
+		f.MaxDeletes = &most
+	}
+	if o.Hold == 0 {
+		f.Hold = plan.DefaultHold
+	}
+	return f
 }
 
 // words are the beginning of a command line that applies.

@@ -13,11 +13,7 @@ func (r *reporter) left() {
 	var all []string
 	switch {
 	case t.Held > 0 && !t.HeldUntil.IsZero():
-		again := r.Next
-		if again == "" {
-			again = "apply --prune"
-		}
-		all = append(all, fmt.Sprintf("%s: then run %s again, or with --pods-gone once the pods have ended.", t.held(), Plain(again)))
+		all = append(all, fmt.Sprintf("%s: then run %s again, or with --pods-gone once the pods have ended.", t.held(), Plain(r.Next)))
 	case t.Held > 0:
 		all = append(all, t.held()+": a later apply does it.")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -124,9 +125,18 @@ func (t *text) refusals() {
 func refusal(r plan.Refusal) string {
 	switch {
 	case !r.ID.IsZero():
-		return fmt.Sprintf("%s: %s", Plain(r.ID.String()), Plain(r.Message))
+		return fmt.Sprintf("%s: %s", Plain(called(r.ID)), Plain(r.Message))
 	case !r.Owner.IsZero():
 		return fmt.Sprintf("%s: %s", Plain(r.Owner.Path()), Plain(r.Message))
 	}
 	return Plain(r.Message)
+}
+
+// called is what a person calls a resource: its ID, but for the list at the top of the
+// tree, which has the folder's name, a dot.
+func called(id resource.ID) string {
+	if id.Namespace == "" && id.Name == "." {
+		return string(id.Kind) + " at the top of the tree"
+	}
+	return id.String()
 }
