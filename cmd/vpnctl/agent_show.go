@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -123,18 +124,25 @@ func (o shown) status(w io.Writer, now time.Time) {
 	fmt.Fprintf(w, "  gateway\t%s %s\n", s.Report.Gateway.Kind, s.Report.Gateway.Path())
 	if s.Charon != "" {
 		fmt.Fprintf(w, "  charon\t%s\n", view.Plain(s.Charon))
-		fmt.Fprintf(w, "  configuration\t%s\n", inForce(s.Config, s.InForce))
 	}
+	fmt.Fprintf(w, "  configuration\t%s\n", inForce(s.Config, s.InForce))
 }
 
 func (o shown) problems(w io.Writer) {
-	var all []volume.Problem
-	if o.Dataplane != nil {
-		all = append(all, o.Dataplane.Problems...)
-	}
+	var all, ours []volume.Problem
 	if o.Status != nil {
-		all = append(all, o.Status.Problems...)
+		ours = o.Status.Problems
 	}
+	named := slices.ContainsFunc(ours, func(p volume.Problem) bool { return p.Part == volume.PartKeys })
+	if o.Dataplane != nil {
+		for _, p := range o.Dataplane.Problems {
+			if named && p.Part == volume.PartKeys { // it waits for the other half, which says what for
+				continue
+			}
+			all = append(all, p)
+		}
+	}
+	all = append(all, ours...)
 	if len(all) == 0 {
 		fmt.Fprintln(w, "Problems\tnone")
 		return
