@@ -50,9 +50,13 @@ func fail(s *streams, err error) int {
 func usage(s *streams, err error) int {
 	code := fail(s, err)
 	command := "vpnctl"
-	if parsed, ok := errors.AsType[*kong.ParseError](err); ok && parsed.Context.Command() != "" {
-		name, _, _ := strings.Cut(parsed.Context.Command(), " ")
-		command += " " + name
+	if parsed, ok := errors.AsType[*kong.ParseError](err); ok {
+		for name := range strings.FieldsSeq(parsed.Context.Command()) {
+			if strings.ContainsAny(name, "<[") { // what it is about
+				break
+			}
+			command += " " + name
+		}
 	}
 	fmt.Fprintln(s.stderr, "Try: "+command+" --help")
 	return code

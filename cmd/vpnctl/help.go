@@ -1,6 +1,10 @@
 package main
 
-import "github.com/alecthomas/kong"
+import (
+	"slices"
+
+	"github.com/alecthomas/kong"
+)
 
 // helpCommand is --help for those who type help first.
 type helpCommand struct {
@@ -13,4 +17,18 @@ func (c helpCommand) Run(k *kong.Kong, s *streams) error {
 		return nil
 	}
 	return err
+}
+
+// strange are flags of every command that mean nothing in a gateway pod.
+var strange = []string{"estate", "sim", "kubeconfig", "context", "color"}
+
+// printHelp leaves out what means nothing to the command that is explained. The program
+// ends with it.
+func printHelp(o kong.HelpOptions, ctx *kong.Context) error {
+	if len(ctx.Path) > 1 && ctx.Path[1].Command != nil && ctx.Path[1].Command.Name == "agent" {
+		for _, f := range ctx.Model.Flags {
+			f.Hidden = f.Hidden || slices.Contains(strange, f.Name)
+		}
+	}
+	return kong.DefaultHelpPrinter(o, ctx)
 }

@@ -64,6 +64,7 @@ func newParser(g *grammar, s *streams) (*kong.Kong, error) {
 		kong.Vars{"sim": defaultSim, "impacts": impactEnum, "version": versionLine()},
 		agentVars(),
 		kong.UsageOnError(),
+		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Writers(s.stdout, s.stderr),
 		kong.Exit(s.exit),
