@@ -8,47 +8,35 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// Interfaces that tunnel traffic comes and goes by, where it does so by one.
-const (
-	WireGuardInterface = "wg0"
-	CharonInterface    = "ipsec0" // charon's own, for ESP in user space
-)
-
-// maxSegment bounds what TCP is told to send through an ESP tunnel, where the
-// route's MTU doesn't show the overhead: 1300 fits ESP in UDP on transit networks
-// down to an MTU of 1440.
-const maxSegment = 1300
-
-// tunnel says how the kernel shows that a packet came, or goes, through the tunnel.
-type tunnel struct{ from, notFrom, notInto string }
-
-func (in Input) tunnel() tunnel {
-	device := WireGuardInterface
-	if in.Gateway.Protocol == vpn.IPsec {
-		if in.Dataplane != vpn.DataplaneUserspace {
-			return tunnel{"meta secpath exists", "meta secpath missing", "rt ipsec missing"}
-		}
-		device = CharonInterface
-	}
-	return tunnel{fmt.Sprintf("iifname %q", device), fmt.Sprintf("iifname != %q", device), fmt.Sprintf("oifname != %q", device)}
-}
-
 func (in Input) chains(exposures []flow) []Chain {
 	t := in.tunnel()
+	self, ports := in.Ledger.Self().String(), in.ports()
 	return []Chain{
+		{"outer", "type filter hook prerouting priority raw; policy accept;", []string{
+			fmt.Sprintf("%s ip daddr %s udp dport %s notrack", t.port, in.Address, ports),
+		}},
+		{"outer_own", "type filter hook output priority raw; policy accept;", []string{
+			fmt.Sprintf("ip saddr %s udp sport %s notrack", in.Address, ports),
+		}},
 		{"prerouting", "type nat hook prerouting priority dstnat; policy accept;", prerouting(t, exposures)},
-		{"input", "type filter hook input priority filter; policy accept;", []string{t.from + " drop"}},
+		{"input", "type filter hook input priority filter; policy accept;", []string{
+			t.from + " drop",
+			fmt.Sprintf("%s ip daddr %s udp dport %s accept", t.port, in.Address, ports),
+			t.port + " icmp type destination-unreachable accept",
+			t.port + " drop",
+		}},
 		{"forward", "type filter hook forward priority filter; policy drop;", in.forward(t)},
 		{"postrouting", "type nat hook postrouting priority srcnat; policy accept;", []string{
 			"ct status dnat ct original ip daddr @exposures snat ip to " + in.Address,
-			"ct status dnat ct original ip daddr @reverse_exposures snat ip to " + in.Ledger.Self().String(),
+			"ct status dnat ct original ip daddr @reverse_exposures snat ip to " + self,
 		}},
+		{"counted", "type filter hook postrouting priority srcnat + 40; policy accept;", counted()},
 		{"sealed", "type filter hook postrouting priority srcnat + 50; policy accept;", in.sealed(t)},
 	}
 }
 
 func prerouting(t tunnel, exposures []flow) []string {
-	internal := t.notFrom + " ip saddr @internal "
+	internal := t.port + " ip saddr @internal "
 	rules := []string{
 		t.from + " dnat ip to ip daddr . meta l4proto . th dport map @targets",
 		t.from + " dnat ip to ip daddr map @targets_any",
@@ -74,36 +62,48 @@ func (f flow) portMatch() string {
 	return fmt.Sprintf("%s dport { %s } ", f.Target.Protocol, strings.Join(ports, ", "))
 }
 
-// forward lets through what is established and what is granted. Every flow that was
-// granted has been translated, so one that hasn't been slipped in while there was no
-// ruleset, and ends. An error about a flow (related) counts as of that flow. A packet
-// that bears a peer's address and didn't come by the tunnel is nobody's, whatever flow
-// it claims to belong to.
-func (in Input) forward(t tunnel) []string {
-	rules := []string{"tcp flags syn tcp option maxseg size set rt mtu"}
-	if in.Gateway.Protocol == vpn.IPsec {
-		rules = append(rules, fmt.Sprintf("tcp flags syn tcp option maxseg size set %d", maxSegment))
-	}
-	from, internal := t.from+" ct status dnat", t.notFrom+" ct status dnat"
-	const key, keyAny = " ip saddr . ct original ip daddr . meta l4proto . th dport vmap @", " ip saddr . ct original ip daddr vmap @"
-	return append(rules,
-		"ip saddr @remote "+t.notFrom+" drop",
-		"ct status dnat ct state established,related accept",
-		from+key+"grants",
-		from+keyAny+"grants_any",
-		internal+key+"reverse_grants",
-		internal+keyAny+"reverse_grants_any",
-	)
+// A peer has as many connections at once as its shards hold together. The kernel looks
+// through a whole shard for each new one, so they are many and small; which of them
+// a connection is in follows from its source.
+const (
+	shards   = 512
+	perShard = 64
+	maxPeers = 8192 // at a time, with connections
+)
+
+// counted lets no peer fill the kernel's list of connections, which all of them share.
+// A connection is counted when it is about to enter the list: after it was granted, and
+// with its first packet alone.
+func counted() []string {
+	return []string{fmt.Sprintf("ct status ! confirmed ct original ip daddr @exposures ct mark set ct original ip saddr map @peers"+
+		" meta mark set jhash ct original ip saddr . th sport mod %d add @%s { ct mark . meta mark ct count over %d } drop", shards, ConnectionSet, perShard)}
 }
 
 // sealed stands behind source translation, because only then does the kernel know
-// whether an IPsec policy takes the packet. The tunnel's own packets pass first: a
-// peer's public address may lie within its own subnets.
+// whether an IPsec policy takes the packet.
+//
+//	from the service CIDR   through the tunnel, or to an internal source by the port
+//	to a peer's address     through the tunnel
+//
+// The first holds without knowing the peer: of one that was removed just now, flows go
+// on until they are ended. The tunnel's own packets pass, because a peer's public
+// address may lie within its own subnets.
 func (in Input) sealed(t tunnel) []string {
-	drop := "ip daddr @remote " + t.notInto + " drop"
-	own := "ip saddr != " + in.Ledger.ServiceCIDR.String()
+	from := "ip saddr " + in.Ledger.ServiceCIDR.String()
+	rules := []string{
+		fmt.Sprintf("%s ip daddr != @internal %s drop", from, t.notInto),
+		fmt.Sprintf("%s oifname != %q %s drop", from, PortInterface, t.notInto),
+	}
+	if to, some := in.outside(); some {
+		rules = append(rules, fmt.Sprintf("udp sport %s ip saddr != %s %saccept", in.ports(), in.Ledger.ServiceCIDR, to))
+	}
+	return append(rules, "ip daddr @remote "+t.notInto+" drop")
+}
+
+// outside matches where the tunnel's own packets go, and is false if they go nowhere.
+func (in Input) outside() (match string, some bool) {
 	if in.Gateway.Protocol == vpn.WireGuard {
-		return []string{fmt.Sprintf("udp sport %d %s accept", in.Gateway.WireGuard.ListenPort, own), drop}
+		return "", true
 	}
 	var addresses []string
 	for _, p := range in.Gateway.Peers {
@@ -111,8 +111,5 @@ func (in Input) sealed(t tunnel) []string {
 	}
 	slices.Sort(addresses)
 	addresses = slices.Compact(addresses)
-	if len(addresses) == 0 {
-		return []string{drop}
-	}
-	return []string{fmt.Sprintf("udp sport { 500, 4500 } %s ip daddr { %s } accept", own, strings.Join(addresses, ", ")), drop}
+	return fmt.Sprintf("ip daddr { %s } ", strings.Join(addresses, ", ")), len(addresses) > 0
 }

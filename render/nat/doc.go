@@ -8,10 +8,15 @@
 //
 // What happens to a packet, by hook:
 //
-//	prerouting   from the tunnel, or from an internal source: virtual IP → target
-//	input        from the tunnel to the pod itself: drop
-//	forward      drop, except translated flows that go on and what a peer was granted
+//	outer        the tunnel's own packets: not followed as connections, which anybody
+//	             who can send some to the port could fill the kernel with
+//	prerouting   from the tunnel, or from an internal source by the port: virtual IP → target
+//	input        from the tunnel, or by the port, to the pod itself: drop, except the
+//	             tunnel's own packets
+//	forward      drop, except translated flows that a peer was granted, packet by packet
 //	postrouting  translated flows leave from the port's address (to a target of ours)
 //	             or from the gateway's own .1 (to a target behind a peer)
-//	sealed       to a peer's subnet, but not through the tunnel: drop
+//	counted      one connection too many of one peer: drop
+//	sealed       from the service CIDR or to a peer's subnet, but neither through the
+//	             tunnel nor to an internal source: drop
 package nat

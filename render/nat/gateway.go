@@ -3,6 +3,7 @@ package nat
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -35,16 +36,23 @@ func Of(in Input) (Table, error) {
 	if err != nil {
 		return Table{}, err
 	}
+	behind, err := in.behind(reverse)
+	if err != nil {
+		return Table{}, err
+	}
 	return Table{
 		Sets: append([]Set{
-			{Name: "remote", Type: "ipv4_addr", Interval: true, Elements: remote},
-			{Name: "internal", Type: "ipv4_addr", Interval: true, Elements: prefixes(cover(in.Internal))},
+			{Name: "remote", Type: "ipv4_addr", Interval: true, Elements: elements(remote, source.network)},
+			{Name: "internal", Type: "ipv4_addr", Interval: true, Elements: elements(cover(in.Internal), source.network)},
 			addressSet("exposures", exposures),
 			addressSet("reverse_exposures", reverse),
 			targetsAny("targets_any", exposures), targets("targets", exposures),
 			targetsAny("reverse_targets_any", reverse), targets("reverse_targets", reverse),
 			grantsAny("grants_any", exposures), grants("grants", exposures),
 			grantsAny("reverse_grants_any", reverse), grants("reverse_grants", reverse),
+			{Name: "behind", Type: "ipv4_addr . ipv4_addr", Interval: true, Elements: behind},
+			{Name: "peers", Type: typePeers, Interval: true, Elements: elements(remote, owners(remote))},
+			{Name: ConnectionSet, Type: "mark . mark", Size: shards * maxPeers},
 		}, hostMaps(exposures)...),
 		Chains: in.chains(exposures),
 	}, nil
@@ -93,10 +101,7 @@ func (in Input) exposures() ([]flow, error) {
 // reverseExposures pairs each reverse exposure that some peer was granted with the
 // internal sources.
 func (in Input) reverseExposures() ([]flow, error) {
-	var internal []source
-	for _, p := range cover(in.Internal) {
-		internal = append(internal, source{prefix: p})
-	}
+	internal := cover(in.Internal)
 	granted := map[string][]source{}
 	for _, p := range in.Gateway.Peers {
 		for _, name := range in.Gateway.Access(p).ReverseExposures {
@@ -134,7 +139,7 @@ func (in Input) sources(p vpn.Peer) ([]source, error) {
 }
 
 // remote are the addresses of all peers inside the tunnel.
-func (in Input) remote() ([]Element, error) {
+func (in Input) remote() ([]source, error) {
 	var all []source
 	for _, p := range in.Gateway.Peers {
 		sources, err := in.sources(p)
@@ -143,9 +148,28 @@ func (in Input) remote() ([]Element, error) {
 		}
 		all = append(all, sources...)
 	}
-	var elements []Element
-	for _, s := range disjoint(all) {
-		elements = append(elements, Element{Text: s.prefix.String(), Note: s.name})
+	return disjoint(all), nil
+}
+
+// behind are the networks of the peer that a reverse exposure's target is behind, for
+// each of them.
+func (in Input) behind(reverse []flow) ([]Element, error) {
+	var all Set
+	for _, p := range in.Gateway.Peers {
+		sources, err := in.sources(p)
+		if err != nil {
+			return nil, err
+		}
+		granted := in.Gateway.Access(p).ReverseExposures
+		for _, f := range reverse {
+			within := func(s source) bool { return s.prefix.Contains(f.Target.Address) }
+			if !slices.Contains(granted, f.Name) || !slices.ContainsFunc(sources, within) {
+				continue
+			}
+			for _, s := range disjoint(sources) {
+				all.add(s.note(f), "%s . %s", s.prefix, f.virtual)
+			}
+		}
 	}
-	return elements, nil
+	return all.Elements, nil
 }

@@ -90,6 +90,8 @@ func TestSetsOfAGateway(t *testing.T) {
 			"172.16.0.0/24 . 100.64.3.13 . tcp . 443 : accept", "192.168.0.0/16 . 100.64.3.10 . tcp . 443 : accept",
 		},
 		"reverse_grants": {"10.254.0.0/24 . 100.64.3.200 . tcp . 502 : accept"},
+		"behind":         {"192.168.0.0/16 . 100.64.3.200"},
+		"peers":          {"172.16.0.0/24 : 0xac100000", "192.168.0.0/16 : 0xc0a80000"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -129,6 +131,19 @@ func TestWhoIsGranted(t *testing.T) {
 				in.Ledger.Addresses = map[string]byte{"ina": 199}
 			}, "grants_any", []string{"100.64.3.199/32 . 100.64.3.12 : accept"},
 		},
+		"what is behind a peer is told of by its own networks": {
+			func(in *Input) {
+				in.Gateway.Peers[0].Subnets = nets("192.168.10.0/24", "192.168.11.0/24")
+				in.Gateway.Peers[1].Grants.ReverseExposures = []string{"scada"}
+			}, "behind", []string{"192.168.10.0/24 . 100.64.3.200", "192.168.11.0/24 . 100.64.3.200"},
+		},
+		"nobody tells of a reverse exposure that wasn't granted": {
+			func(in *Input) { in.Gateway.Peers[0].Grants.ReverseExposures = nil }, "behind", nil,
+		},
+		"all networks of a peer are counted as its own": {
+			func(in *Input) { in.Gateway.Peers[0].Subnets = nets("192.168.11.0/24", "192.168.10.0/24") }, "peers",
+			[]string{"172.16.0.0/24 : 0xac100000", "192.168.10.0/24 : 0xc0a80a00", "192.168.11.0/24 : 0xc0a80a00"},
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			in := plant()
@@ -146,31 +161,54 @@ func TestTunnelIsHowPacketsAreTold(t *testing.T) {
 	}
 	for sentence, c := range map[string]struct {
 		change func(*Input)
-		want   []string // of chains forward, sealed and input
+		want   []string // among all chains
 	}{
 		"by its policy for ESP in the kernel": {func(*Input) {}, []string{
 			"ip saddr @remote meta secpath missing drop", "ip daddr @remote rt ipsec missing drop", "meta secpath exists drop",
+			"ip saddr 100.64.3.0/24 ip daddr != @internal rt ipsec missing drop", `ip saddr 100.64.3.0/24 oifname != "net1" rt ipsec missing drop`,
 			"udp sport { 500, 4500 } ip saddr != 100.64.3.0/24 ip daddr { 198.51.100.7, 198.51.100.8 } accept",
+			`iifname "net1" meta secpath missing drop`, `iifname "net1" meta secpath missing ip daddr 10.254.0.17 udp dport { 500, 4500 } notrack`,
+			`iifname "net1" meta secpath missing ip saddr @internal dnat ip to ip daddr map @reverse_targets_any`,
 		}},
 		"by charon's interface for ESP in user space": {func(in *Input) { in.Dataplane = vpn.DataplaneUserspace }, []string{
 			`ip saddr @remote iifname != "ipsec0" drop`, `ip daddr @remote oifname != "ipsec0" drop`, `iifname "ipsec0" drop`,
+			`ip saddr 100.64.3.0/24 ip daddr != @internal oifname != "ipsec0" drop`, `ip saddr 100.64.3.0/24 oifname != "net1" oifname != "ipsec0" drop`,
+			`iifname "net1" drop`, `iifname "net1" ip daddr 10.254.0.17 udp dport { 500, 4500 } accept`,
 		}},
 		"by its interface for WireGuard": {wireguard, []string{
 			`ip saddr @remote iifname != "wg0" drop`, `ip daddr @remote oifname != "wg0" drop`, `iifname "wg0" drop`,
+			`ip saddr 100.64.3.0/24 ip daddr != @internal oifname != "wg0" drop`,
 			"udp sport 51820 ip saddr != 100.64.3.0/24 accept",
+			`iifname "net1" ip daddr 10.254.0.17 udp dport 51820 accept`, `ip saddr 10.254.0.17 udp sport 51820 notrack`,
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			in := plant()
 			c.change(&in)
 			all := texts(t, in)
-			rules := slices.Concat(all["chain forward"], all["chain sealed"], all["chain input"])
+			var rules []string
+			for name := range all {
+				if strings.HasPrefix(name, "chain ") {
+					rules = append(rules, all[name]...)
+				}
+			}
 			for _, want := range c.want {
 				if !slices.Contains(rules, want) {
 					t.Errorf("no rule %q in %q", want, rules)
 				}
 			}
 		})
+	}
+}
+
+// TestNoPacketGoesOnForAnEarlierOnesSake: whatever the kernel knows of a flow, what lets
+// a packet of it through is a grant; all else that passes is an error about one.
+func TestNoPacketGoesOnForAnEarlierOnesSake(t *testing.T) {
+	for _, rule := range texts(t, plant())["chain forward"] {
+		if strings.HasSuffix(rule, "accept") && !strings.Contains(rule, " ct state related icmp type { destination-unreachable, time-exceeded, parameter-problem } ") ||
+			strings.Contains(rule, "vmap") && !strings.Contains(rule, "vmap @grants") && !strings.Contains(rule, "vmap @reverse_grants") {
+			t.Errorf("%q lets through what nobody was granted", rule)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package nat
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -75,6 +76,12 @@ func (p *parser) set(keyword, name string) (Set, error) {
 		switch line := p.line(); line {
 		case "flags interval":
 			s.Interval = true
+		case "flags dynamic":
+			size, _ := strings.CutPrefix(p.line(), "size ")
+			var err error
+			if s.Size, err = strconv.Atoi(size); err != nil {
+				return s, fmt.Errorf("size of %s %s: %w", keyword, name, err)
+			}
 		case "elements = {":
 			var err error
 			if s.Elements, err = p.elements(); err != nil {

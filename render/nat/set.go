@@ -13,7 +13,12 @@ const (
 	typeTargets    = "ipv4_addr . inet_proto . inet_service : ipv4_addr"
 	typeGrantsAny  = "ipv4_addr . ipv4_addr : verdict"
 	typeGrants     = "ipv4_addr . ipv4_addr . inet_proto . inet_service : verdict"
+	typePeers      = "ipv4_addr : mark"
 )
+
+// ConnectionSet is the set that the kernel itself fills, with how many connections each
+// peer has.
+const ConnectionSet = "connections"
 
 // HostMap is the map that the agent fills with what an exposure's host name
 // resolves to: the exposure's virtual IP leads to one address.
@@ -101,26 +106,37 @@ func (s *Set) add(note, format string, args ...any) {
 	s.Elements = append(s.Elements, Element{Text: fmt.Sprintf(format, args...), Note: note})
 }
 
-func prefixes(all []netip.Prefix) []Element {
-	var elements []Element
-	for _, p := range all {
-		elements = append(elements, Element{Text: p.String()})
+// elements are written as text says, and say whose they are.
+func elements(all []source, text func(source) string) []Element {
+	var written []Element
+	for _, s := range all {
+		written = append(written, Element{Text: text(s), Note: s.name})
 	}
-	return elements
+	return written
+}
+
+func (s source) network() string { return s.prefix.String() }
+
+// owners writes which peer a network is of, as a number that is no other peer's: the
+// first address of the first of its networks. It stays when other peers come and go.
+func owners(all []source) func(source) string {
+	first := map[string]netip.Addr{}
+	for _, s := range all {
+		if _, there := first[s.name]; !there {
+			first[s.name] = s.prefix.Addr()
+		}
+	}
+	return func(s source) string { return fmt.Sprintf("%s : 0x%x", s.prefix, first[s.name].AsSlice()) }
 }
 
 // cover drops networks that lie within another one: nft refuses elements that
 // overlap.
-func cover(all []netip.Prefix) []netip.Prefix {
+func cover(all []netip.Prefix) []source {
 	var sources []source
 	for _, p := range all {
 		sources = append(sources, source{prefix: p})
 	}
-	var kept []netip.Prefix
-	for _, s := range disjoint(sources) {
-		kept = append(kept, s.prefix)
-	}
-	return kept
+	return disjoint(sources)
 }
 
 // disjoint sorts sources and drops those within another one.

@@ -22,6 +22,7 @@ type Set struct {
 	Name     string
 	Type     string // "ipv4_addr . inet_service : verdict"
 	Interval bool
+	Size     int // of a set that the kernel fills, as packets come; 0: it doesn't
 	Elements []Element
 }
 
@@ -83,6 +84,9 @@ func (s Set) write(b *strings.Builder) {
 	fmt.Fprintf(b, "\t%s %s {\n\t\ttype %s\n", s.keyword(), s.Name, s.Type)
 	if s.Interval {
 		b.WriteString("\t\tflags interval\n")
+	}
+	if s.Size > 0 {
+		fmt.Fprintf(b, "\t\tflags dynamic\n\t\tsize %d\n", s.Size)
 	}
 	if len(s.Elements) > 0 {
 		b.WriteString("\t\telements = {\n")

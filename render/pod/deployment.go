@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render/nat"
 	"github.com/vpnctl/vpnctl/state"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +44,7 @@ func (s Spec) deployment(a attachment) (Object, error) {
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{
 					Labels:      labels,
-					Annotations: map[string]string{annotationNetworks: s.name(), annotationAttachment: a.digest()},
+					Annotations: map[string]string{annotationNetworks: s.network(), annotationAttachment: a.digest()},
 				},
 				Spec: spec,
 			},
@@ -53,6 +54,9 @@ func (s Spec) deployment(a attachment) (Object, error) {
 		},
 	}}, nil
 }
+
+// network asks for the attachment, under the name that the ruleset knows the port by.
+func (s Spec) network() string { return s.name() + "@" + nat.PortInterface }
 
 func (s Spec) podSpec() (corev1.PodSpec, error) {
 	resources, tolerations, err := s.estatePod()
