@@ -204,6 +204,9 @@ func (v verb) deletePort(ctx context.Context) error {
 		if err := v.destination(ctx, p); err != nil {
 			return err
 		}
+		if err := v.withdraw(ctx, p); err != nil {
+			return err
+		}
 	}
 	if err := v.detach(ctx, p); err != nil {
 		return err

@@ -37,6 +37,23 @@ func (v verb) applyRoute(ctx context.Context) error {
 	return nil
 }
 
+// withdraw removes the gateway's routes through a port that is made anew. Left behind
+// they would lead to whoever gets its address, and on another network nobody could tell
+// any more that they were ours.
+func (v verb) withdraw(ctx context.Context, p port) error {
+	r, found, err := read[router](ctx, v.Driver, routersPath, v.router.ID)
+	if err != nil || !found {
+		return err
+	}
+	var hops []hop
+	for _, h := range r.Routes {
+		if to, via := h.parse(); slices.Contains(v.Before.Port.Pairs, to) && slices.Contains(p.addresses(), via) {
+			hops = append(hops, h)
+		}
+	}
+	return v.edit(ctx, r, "remove_extraroutes", hops)
+}
+
 // routersConcerned are the routers before and after, usually the same one.
 func (v verb) routersConcerned() []string {
 	var ids []string

@@ -31,6 +31,7 @@ func places() map[string]life {
 			step{oneWay(crew(3, "a", "b", "c")), plan.Options{}},
 			step{oneWay(crew(3, "b", "c")), plan.Options{Prune: true, Hold: day}},
 			step{oneWay(crew(3, "b", "c")), plan.Options{Prune: true, PodsGone: true}}),
+		"another network, and routes":          placing(renetted(crew(3, "b", "c")), plan.Options{}, step{crew(3, "b", "c"), plan.Options{}}),
 		"an heir on as many nodes as gateways": ending(crew(3, "a", "b", "c"), crew(3, "a", "c"), 1),
 		"an heir on fewer nodes":               ending(crew(2, "a", "b", "c"), crew(2, "b", "c"), 0),
 		"an heir of one that is alone":         ending(crew(2, "a", "b", "c"), crew(2, "a", "b"), 2),
