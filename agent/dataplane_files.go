@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/vpnctl/vpnctl/agent/resolve"
 	"github.com/vpnctl/vpnctl/agent/routing"
 	"github.com/vpnctl/vpnctl/agent/volume"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -113,11 +114,23 @@ func (l *DataplaneLoop) takeExpectation(agent, device, connections string) error
 	a := &l.files
 	a.expect, a.known, a.port, a.device = e, true, port, c
 	a.texts.Agent, a.texts.WireGuard = agent, device
-	l.names.want(hostsOf(e, c))
+	l.names.want(hostsOf(e, c), l.forbids(e))
 	l.at.files++
 	l.tasks.nic.again()
 	l.looked = time.Time{}
 	return nil
+}
+
+// forbids says which addresses no name may lead to. The pod's own are looked up each
+// time: it may get another interface.
+func (l *DataplaneLoop) forbids(e vpn.Expectation) resolve.Forbid {
+	return func(a netip.Addr) string {
+		own, err := l.Network.Addresses()
+		if err != nil {
+			return "the pod's own addresses are not to be had: " + err.Error()
+		}
+		return e.Forbids(a, own...)
+	}
 }
 
 // takeRules accepts the ruleset's ConfigMap, as far as its form goes. Whether nft takes

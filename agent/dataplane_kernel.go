@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"net"
 	"net/netip"
 
 	"github.com/vpnctl/vpnctl/agent/firewall"
@@ -12,6 +13,17 @@ import (
 type kernelNetwork struct{}
 
 func (kernelNetwork) Find(mac string) (string, bool, error) { return routing.Find(mac) }
+
+func (kernelNetwork) Addresses() ([]netip.Addr, error) {
+	all, err := net.InterfaceAddrs()
+	var own []netip.Addr
+	for _, a := range all {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
+			own = append(own, p.Addr())
+		}
+	}
+	return own, err
+}
 
 func (kernelNetwork) Sysctls(nic, tunnel string) []string {
 	return routing.Sysctls{}.Ensure(nic, tunnel)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/netip"
 	"sync"
@@ -24,6 +25,7 @@ type names struct {
 
 	mu     sync.Mutex
 	wanted []string                 // in order of importance
+	forbid resolve.Forbid           // addresses that no name may lead to
 	known  map[string]*resolve.Name // by host; lent out while it is looked up
 	shown  map[string]resolve.Name
 	moves  int                   // how often an address has changed
@@ -46,8 +48,9 @@ func (n *names) recall(old map[string]netip.Addr) {
 	n.old = maps.Clone(old)
 }
 
-// want replaces the list of what is looked after.
-func (n *names) want(hosts []string) {
+// want replaces the list of what is looked after, and what counts as an answer: a name
+// that stands for an address which is forbidden from now on stands for none at once.
+func (n *names) want(hosts []string, forbid resolve.Forbid) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	known, shown := map[string]*resolve.Name{}, map[string]resolve.Name{}
@@ -61,7 +64,7 @@ func (n *names) want(hosts []string) {
 		}
 		known[h] = name
 	}
-	n.wanted, n.known, n.shown, n.old = hosts, known, shown, nil
+	n.wanted, n.known, n.shown, n.old, n.forbid = hosts, known, shown, nil, forbid
 	select {
 	case n.fresh <- struct{}{}:
 	default:
@@ -72,7 +75,21 @@ func (n *names) want(hosts []string) {
 func (n *names) get(host string) resolve.Name {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.shown[host]
+	return n.checked(host)
+}
+
+// checked is a name as it was shown, less an address that was found before it was
+// forbidden.
+func (n *names) checked(host string) resolve.Name {
+	name := n.shown[host]
+	if n.forbid == nil || !name.Address.IsValid() {
+		return name
+	}
+	if why := n.forbid(name.Address); why != "" {
+		name.Problem = fmt.Sprintf("its address %s is not used: %s", name.Address, why)
+		name.Address = netip.Addr{}
+	}
+	return name
 }
 
 // address is what a name stands for; the zero Addr where that is not known.
@@ -86,8 +103,8 @@ func (n *names) addresses() map[string]netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	all := map[string]netip.Addr{}
-	for host, name := range n.shown {
-		if name.Address.IsValid() {
+	for host := range n.shown {
+		if name := n.checked(host); name.Address.IsValid() {
 			all[host] = name.Address
 		}
 	}
@@ -99,8 +116,8 @@ func (n *names) problems() map[string]string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	all := map[string]string{}
-	for host, name := range n.shown {
-		if name.Problem != "" {
+	for host := range n.shown {
+		if name := n.checked(host); name.Problem != "" {
 			all[host] = name.Problem
 		}
 	}
@@ -165,8 +182,11 @@ func (n *names) due() (due []*resolve.Name, wait time.Duration) {
 
 // look looks one name up and shows what came of it.
 func (n *names) look(ctx context.Context, name *resolve.Name) {
+	n.mu.Lock()
+	forbid := n.forbid
+	n.mu.Unlock()
 	before := name.Problem
-	moved := name.Refresh(ctx, n.resolver, n.now())
+	moved := name.Refresh(ctx, n.resolver, n.now(), forbid)
 	n.mu.Lock()
 	if n.known[name.Host] == name {
 		n.shown[name.Host] = *name

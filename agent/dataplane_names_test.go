@@ -19,7 +19,7 @@ func TestNamesWithoutNameServers(t *testing.T) {
 	woken := make(chan struct{}, 10)
 	n := newNames(resolve.Resolver{Config: filepath.Join(t.TempDir(), "resolv.conf")}, func() time.Time { return now }, func() { woken <- struct{}{} })
 	n.recall(map[string]netip.Addr{"db.internal": netip.MustParseAddr("10.30.0.1"), "old.internal": netip.MustParseAddr("10.30.0.2")})
-	n.want([]string{"db.internal", "web.internal", "10.20.0.5"})
+	n.want([]string{"db.internal", "web.internal", "10.20.0.5"}, nil)
 
 	if wait := n.refresh(context.Background()); wait <= 0 || wait > time.Second {
 		t.Errorf("the next look is in %s", wait)
@@ -42,9 +42,9 @@ func TestNamesWithoutNameServers(t *testing.T) {
 // A name that nobody wants any more is forgotten, even if an answer is on its way.
 func TestNamesAreForgotten(t *testing.T) {
 	n := newNames(resolve.Resolver{}, time.Now, func() {})
-	n.want([]string{"10.20.0.5", "10.20.0.6"})
+	n.want([]string{"10.20.0.5", "10.20.0.6"}, nil)
 	late := n.known["10.20.0.5"]
-	n.want([]string{"10.20.0.6"})
+	n.want([]string{"10.20.0.6"}, nil)
 	n.look(context.Background(), late)
 	n.refresh(context.Background())
 	if got := n.addresses(); len(got) != 1 || !got["10.20.0.6"].IsValid() {

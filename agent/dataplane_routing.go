@@ -12,6 +12,8 @@ type Network interface {
 	// Find returns the name of the interface with a MAC address, and false if there is
 	// none.
 	Find(mac string) (name string, found bool, err error)
+	// Addresses are the pod's own, of whichever interface.
+	Addresses() ([]netip.Addr, error)
 	// Sysctls says which settings are wrong and can't be corrected.
 	Sysctls(nic, tunnel string) (problems []string)
 	// Route makes policy routing what the plan says.

@@ -48,7 +48,7 @@ func (r *rendering) expectation() vpn.Expectation {
 	e := vpn.Expectation{
 		Estate: r.in.Estate.Name, Gateway: g.Owner, Protocol: g.Protocol, Dataplane: r.in.Estate.Pod.Dataplane(g.Protocol),
 		PublicAddress: r.floatingIP, ServiceCIDR: r.in.Ledger.ServiceCIDR, Port: r.port,
-		Peers: []vpn.ExpectedPeer{},
+		Reserved: r.in.Estate.Reserved(r.in.Ledger.ServiceCIDR), Peers: []vpn.ExpectedPeer{},
 	}
 	if g.WireGuard != nil {
 		e.PrivateKey = g.WireGuard.PrivateKey

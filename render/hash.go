@@ -14,7 +14,7 @@ import (
 // Version is raised with every change of this package that gives the same input
 // other resources or other bytes. It is part of Hash, so that what a new vpnctl
 // renders differently is an intended change and no drift.
-const Version = "4"
+const Version = "5"
 
 // Hash is the intent behind a gateway in 16 characters: its manifests, its ledger
 // and the estate's settings, as this version renders them. Facts, the node and the
@@ -46,7 +46,6 @@ func settings(e vpn.Estate) vpn.Estate {
 	e.Gateways, e.Links = nil, nil
 	e.OpenStack = vpn.OpenStack{Network: e.OpenStack.Network, Router: e.OpenStack.Router}
 	e.Kubernetes = vpn.Kubernetes{Target: e.Kubernetes.Target, Directory: e.Kubernetes.Directory}
-	e.ServiceCIDRPool = vpn.Estate{}.ServiceCIDRPool
 	e.Pod.MaxGatewaysPerNode = 0
 	return e
 }

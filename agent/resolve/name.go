@@ -34,10 +34,23 @@ type Name struct {
 // Due tells whether it is time to look.
 func (n *Name) Due(now time.Time) bool { return !now.Before(n.Next) }
 
+// Forbid says why an address must not be used, whoever says that a name stands for it;
+// empty: it may. nil forbids nothing.
+type Forbid func(netip.Addr) string
+
 // Refresh looks once, and tells whether the address is another now. What goes wrong
-// stands in Problem, and the address stays. It ends when the context does; a look
-// that was cancelled counts for nothing.
-func (n *Name) Refresh(ctx context.Context, r Resolver, now time.Time) (changed bool) {
+// stands in Problem, and the address stays, unless it is forbidden: of the addresses
+// of a name only the others are used. It ends when the context does; a look that was
+// cancelled counts for nothing.
+func (n *Name) Refresh(ctx context.Context, r Resolver, now time.Time, forbid Forbid) (changed bool) {
+	before := n.Address
+	if n.Address.IsValid() && forbid.why(n.Address) != "" {
+		n.Address = netip.Addr{}
+	}
+	return n.look(ctx, r, now, forbid) || n.Address != before
+}
+
+func (n *Name) look(ctx context.Context, r Resolver, now time.Time, forbid Forbid) (changed bool) {
 	answer, err := r.Lookup(ctx, n.Host)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return false
@@ -45,13 +58,20 @@ func (n *Name) Refresh(ctx context.Context, r Resolver, now time.Time) (changed 
 	if err == nil {
 		err = n.doubt(answer)
 	}
+	var refused string
+	if err == nil {
+		answer.Addresses, refused = forbid.sort(answer.Addresses)
+		if len(answer.Addresses) == 0 {
+			err = errors.New(refused)
+		}
+	}
 	n.Checked = now
 	if err != nil {
 		n.Problem, n.Next = err.Error(), now.Add(wait(n.failures))
 		n.failures++
 		return false
 	}
-	n.Problem, n.failures = "", 0
+	n.Problem, n.failures = refused, 0
 	n.Next = now.Add(min(max(answer.TTL, shortest), longest))
 	n.full = answer.Name
 	if slices.Contains(answer.Addresses, n.Address) {
@@ -75,4 +95,24 @@ func (n *Name) doubt(a Answer) error {
 func wait(failures int) time.Duration {
 	d := min(firstWait<<min(failures, 10), lastWait)
 	return d/2 + rand.N(d/2)
+}
+
+func (f Forbid) why(a netip.Addr) string {
+	if f == nil {
+		return ""
+	}
+	return f(a)
+}
+
+// sort leaves the forbidden ones out, and says of the first of them why.
+func (f Forbid) sort(all []netip.Addr) (good []netip.Addr, refused string) {
+	for _, a := range all {
+		switch why := f.why(a); {
+		case why == "":
+			good = append(good, a)
+		case refused == "":
+			refused = fmt.Sprintf("its address %s is not used: %s", a, why)
+		}
+	}
+	return good, refused
 }

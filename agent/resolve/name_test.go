@@ -77,7 +77,7 @@ func TestNameOverTime(t *testing.T) {
 		if !n.Due(now) {
 			t.Fatalf("%s: not due", step.sentence)
 		}
-		if changed := n.Refresh(t.Context(), r, now); changed != step.changed {
+		if changed := n.Refresh(t.Context(), r, now, nil); changed != step.changed {
 			t.Errorf("%s: changed %t", step.sentence, changed)
 		}
 		if n.Address.String() != step.address {
@@ -99,7 +99,7 @@ func TestNameOverTime(t *testing.T) {
 func TestRememberedAddressStays(t *testing.T) {
 	s := serve(t, map[string]string{erp: erp + " 60 IN A 10.20.0.1\n" + erp + " 60 IN A 10.20.0.2\n"})
 	n := &Name{Host: "erp.example.org", Address: netip.MustParseAddr("10.20.0.2")}
-	if n.Refresh(t.Context(), s.resolver(t), time.Now()) || n.Address.String() != "10.20.0.2" {
+	if n.Refresh(t.Context(), s.resolver(t), time.Now(), nil) || n.Address.String() != "10.20.0.2" {
 		t.Errorf("%s took the place of an address that the name still has", n.Address)
 	}
 }
@@ -121,7 +121,7 @@ func TestSearchListDoesNotMoveANameByAccident(t *testing.T) {
 	} {
 		s.set(near, step.near)
 		s.set(far, step.far)
-		n.Refresh(t.Context(), r, time.Now())
+		n.Refresh(t.Context(), r, time.Now(), nil)
 		if n.Address.String() != step.address || (n.Problem == "") != (step.problem == "") || !strings.Contains(n.Problem, step.problem) {
 			t.Errorf("%s: %s, problem %q; want %s, %q", step.sentence, n.Address, n.Problem, step.address, step.problem)
 		}
@@ -133,12 +133,12 @@ func TestCancelledLookCountsForNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	n := &Name{Host: "erp.example.org"}
-	if n.Refresh(ctx, s.resolver(t), time.Now()) || n.Problem != "" || !n.Checked.IsZero() {
+	if n.Refresh(ctx, s.resolver(t), time.Now(), nil) || n.Problem != "" || !n.Checked.IsZero() {
 		t.Errorf("%+v", *n)
 	}
 	late, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer stop()
-	if n.Refresh(late, s.resolver(t), time.Now()); n.Problem == "" {
+	if n.Refresh(late, s.resolver(t), time.Now(), nil); n.Problem == "" {
 		t.Error("a look that took too long is no problem")
 	}
 }
@@ -154,5 +154,31 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 	if len(seen) < 50 {
 		t.Errorf("only %d different waits of 100", len(seen))
+	}
+}
+
+// Of a name's addresses those are left out that must not be used, and the name says so.
+func TestForbiddenAddresses(t *testing.T) {
+	one, two := erp+" 60 IN A 10.20.0.1\n", erp+" 60 IN A 100.64.1.200\n"
+	s := serve(t, map[string]string{})
+	n := &Name{Host: "erp.example.org", Address: netip.MustParseAddr("100.64.1.7")}
+	forbid := func(a netip.Addr) string {
+		if a.As4()[0] == 100 {
+			return "it is another's"
+		}
+		return ""
+	}
+	for _, step := range []struct{ sentence, records, address, problem string }{
+		{"what was remembered", "servfail", "invalid IP", "SERVFAIL"},
+		{"another's alone", two, "invalid IP", "its address 100.64.1.200 is not used: it is another's"},
+		{"another's first", two + one, "10.20.0.1", "its address 100.64.1.200 is not used: it is another's"},
+		{"ours alone", one, "10.20.0.1", ""},
+		{"another's alone again: the one of before stays", two, "10.20.0.1", "its address 100.64.1.200 is not used: it is another's"},
+	} {
+		s.set(erp, step.records)
+		n.Refresh(t.Context(), s.resolver(t), time.Now(), forbid)
+		if n.Address.String() != step.address || !strings.Contains(n.Problem, step.problem) || step.problem == "" && n.Problem != "" {
+			t.Errorf("%s: %s, %q", step.sentence, n.Address, n.Problem)
+		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 var (
@@ -64,6 +66,5 @@ func read(m *dns.Msg, name string) (a Answer, alias string, err error) {
 // useful leaves out what would lead into the pod itself, or to everybody: a name
 // that has no address for us often gets one of these.
 func useful(a netip.Addr) bool {
-	return a.IsValid() && !a.IsUnspecified() && !a.IsLoopback() && !a.IsMulticast() && !a.IsLinkLocalUnicast() &&
-		a != netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	return a.IsValid() && !vpn.Special(netip.PrefixFrom(a, a.BitLen())).IsValid()
 }

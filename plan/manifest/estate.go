@@ -141,6 +141,7 @@ func (c check) pool(text string) netip.Prefix {
 		c.fail(field, refuse("%s is a /%d; the pool is a /8 to a /24, and each gateway takes a /24 of it", p, p.Bits()))
 		return netip.Prefix{}
 	}
+	specials := vpn.Specials()
 	if i := slices.IndexFunc(specials, p.Overlaps); p.IsValid() && i >= 0 {
 		c.fail(field, refuse("%s holds %s, where no host can be reached", p, specials[i]))
 		return netip.Prefix{}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // patterns are those of the wire format, compiled.
@@ -46,28 +47,10 @@ func address(s string) (netip.Addr, *refusal) {
 		return netip.Addr{}, refuse("%s is not an IPv4 address", quoted(s))
 	case !a.Is4():
 		return netip.Addr{}, refuse("%s is IPv6, which is not supported", quoted(s))
-	case special(netip.PrefixFrom(a, a.BitLen())).IsValid():
+	case vpn.Special(netip.PrefixFrom(a, a.BitLen())).IsValid():
 		return netip.Addr{}, refuse("%s is not the address of a host that can be reached", a)
 	}
 	return a, nil
-}
-
-// specials are the ranges of which no host that can be reached has an address: this
-// host's, loopback, link-local (where clouds keep what servers must not be asked for),
-// multicast, reserved and broadcast.
-var specials = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("169.254.0.0/16"),
-	netip.MustParsePrefix("224.0.0.0/4"), netip.MustParsePrefix("240.0.0.0/4"),
-}
-
-// special is the range of them that a network lies in, or none.
-func special(p netip.Prefix) netip.Prefix {
-	for _, s := range specials {
-		if s.Contains(p.Addr()) && p.Bits() >= s.Bits() {
-			return s
-		}
-	}
-	return netip.Prefix{}
 }
 
 // autoAddress is an address, or auto for none in particular.
@@ -95,8 +78,8 @@ func network(s string) (netip.Prefix, *refusal) {
 		return netip.Prefix{}, refuse("%s is not an IPv4 network in CIDR form", quoted(s))
 	case !p.Addr().Is4():
 		return netip.Prefix{}, refuse("%s is IPv6, which is not supported", quoted(s))
-	case special(p).IsValid():
-		return netip.Prefix{}, refuse("%s lies in %s, where no host can be reached", p, special(p))
+	case vpn.Special(p).IsValid():
+		return netip.Prefix{}, refuse("%s lies in %s, where no host can be reached", p, vpn.Special(p))
 	}
 	return p, nil
 }

@@ -29,6 +29,8 @@ type Expectation struct {
 	ServiceCIDR   netip.Prefix `json:"serviceCIDR"`
 	Port          ExpectedPort `json:"port"`
 
+	Reserved []netip.Prefix `json:"reserved,omitempty"` // where gateways answer: no host name leads there, see Forbids
+
 	PrivateKey SecretRef      `json:"privateKey,omitzero"` // WireGuard
 	Peers      []ExpectedPeer `json:"peers"`               // sorted by name
 	Hosts      []ExpectedHost `json:"hosts,omitempty"`     // sorted by exposure

@@ -2,6 +2,7 @@ package swanctl
 
 import (
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -135,5 +136,31 @@ func TestDaemonIsReadBack(t *testing.T) {
 		if _, got := plugins.Section("kernel-libipsec"); got != want {
 			t.Errorf("%s: kernel-libipsec configured: %v, want %v", dataplane, got, want)
 		}
+	}
+}
+
+// The time after which charon gives a peer up, as its documentation has it: the sum of
+// timeout * base^n over all tries and the wait after the last. A dead peer is found in
+// about a minute, dead peer detection included, and never after a second or two.
+func TestDaemonGivesUpInTime(t *testing.T) {
+	sections, err := ParseSections(Daemon(vpn.DataplaneKernel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(name string) float64 {
+		text, _ := sections[0].Get(name)
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return n
+	}
+	total, wait := 0.0, number("retransmit_timeout")
+	for range int(number("retransmit_tries")) + 1 {
+		total += wait
+		wait *= number("retransmit_base")
+	}
+	if total < 30 || total > 40 || number("retransmit_timeout") < 4 || number("retransmit_tries") < 4 {
+		t.Errorf("given up after %.1f seconds", total)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,9 +25,14 @@ type Charon struct {
 	process *exec.Cmd // nil: not running
 }
 
-// PodSettings are a gateway pod's, with ESP in user space, and more of them.
+// PodSettings are a gateway pod's, with ESP in user space, and more of them, which take
+// the place of its own.
 func PodSettings(more ...string) string {
 	text := swanctl.Daemon(vpn.DataplaneUserspace)
+	for _, setting := range more {
+		name, _, _ := strings.Cut(setting, " = ")
+		text = regexp.MustCompile("(?m)^  "+name+" = .*\n").ReplaceAllString(text, "")
+	}
 	return strings.Replace(text, "  install_virtual_ip", "  "+strings.Join(append(more, "install_virtual_ip"), "\n  "), 1)
 }
 
