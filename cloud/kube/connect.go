@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/client-go/dynamic"
@@ -26,6 +27,9 @@ const (
 // Connect reaches a cluster, and says at which address.
 func Connect(a Access, o Options) (*Driver, string, error) {
 	config, err := a.config()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, "", errors.New("finding the cluster: neither $KUBECONFIG nor ~/.kube/config names one, and this is no pod")
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("finding the cluster: %w", err)
 	}

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,17 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vpnctl/vpnctl/cloud"
-	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
-	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 )
-
-// finalizers are those by which vpnctl keeps a manifest until its cloud side is gone.
-// Whoever removes the manifest through here removes the cloud side as well.
-var finalizers = []string{vpnv1alpha1.Finalizer, ipsecv1alpha1.Finalizer, ipsecv1alpha1.LinkFinalizer}
 
 // remove deletes an object and waits until it is gone, with all that it has made: a
 // gateway's port must not be taken from under its pod.
@@ -57,23 +49,14 @@ func (d *Driver) remove(ctx context.Context, c plan.Change) error {
 	return d.gone(ctx, k, have)
 }
 
-// unhold takes our own finalizers off a manifest.
+// unhold takes our own finalizer off a manifest: whoever removes it through here
+// removes the cloud side as well.
 func (d *Driver) unhold(ctx context.Context, k kind, have *unstructured.Unstructured) error {
-	kept := slices.DeleteFunc(have.GetFinalizers(), func(f string) bool { return slices.Contains(finalizers, f) })
-	if !k.manifest || len(kept) == len(have.GetFinalizers()) {
+	kept := slices.DeleteFunc(have.GetFinalizers(), func(f string) bool { return f == finalizers[k.name] })
+	if finalizers[k.name] == "" || len(kept) == len(have.GetFinalizers()) {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"finalizers": kept, "uid": string(have.GetUID()), "resourceVersion": have.GetResourceVersion(),
-	}})
-	if err != nil {
-		return err
-	}
-	_, err = d.objects(k, have.GetNamespace()).Patch(ctx, have.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return explained(err)
+	return explained(ignoreGone(d.setFinalizers(ctx, k, have, kept)))
 }
 
 // gone waits until an object is no longer there.

@@ -13,23 +13,18 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// Truth is the status of a condition.
-type Truth string
+// Condition is one statement about a manifest.
+type Condition = cloud.Condition
 
-// The three statuses, as Kubernetes spells them.
+// The statuses of a condition, as Kubernetes spells them.
 const (
-	True    Truth = "True"
-	False   Truth = "False"
-	Unknown Truth = "Unknown"
+	True    = "True"
+	False   = "False"
+	Unknown = "Unknown"
 )
 
-// Condition is one statement about a manifest, without its history: the generation and
-// the time of the last change are for whoever writes it down.
-type Condition struct {
-	Type    string
-	Status  Truth
-	Reason  string
-	Message string
+func say(kind, status, reason, message string) Condition {
+	return Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
 // ReasonPending is that of a condition whose change waits, has not been tried, or was
@@ -100,7 +95,7 @@ type account struct {
 //	one failed, or is refused    False, with its reason
 //	one is not done              Unknown, Pending: the first thing that it waits for
 func (a *account) conditions() []Condition {
-	all := []Condition{{vpnv1alpha1.ConditionValidated, True, "Valid", ""}, a.allocated()}
+	all := []Condition{say(vpnv1alpha1.ConditionValidated, True, "Valid", ""), a.allocated()}
 	for _, s := range stages {
 		all = append(all, a.stage(s))
 	}
@@ -112,22 +107,22 @@ func (a *account) conditions() []Condition {
 
 func (a *account) allocated() Condition {
 	if r, refused := a.refusal(vpnv1alpha1.ConditionAllocated); refused {
-		return Condition{vpnv1alpha1.ConditionAllocated, False, cmp.Or(r.Reason, vpnv1alpha1.ReasonAllocationFailed), told(r)}
+		return say(vpnv1alpha1.ConditionAllocated, False, cmp.Or(r.Reason, vpnv1alpha1.ReasonAllocationFailed), told(r))
 	}
-	return Condition{vpnv1alpha1.ConditionAllocated, True, vpnv1alpha1.ConditionAllocated, ""}
+	return say(vpnv1alpha1.ConditionAllocated, True, vpnv1alpha1.ConditionAllocated, "")
 }
 
 func (a *account) stage(s stage) Condition {
 	if r, refused := a.refusal(s.condition); refused {
-		return Condition{s.condition, False, cmp.Or(r.Reason, s.parts[0].reason), told(r)}
+		return say(s.condition, False, cmp.Or(r.Reason, s.parts[0].reason), told(r))
 	}
 	c := Condition{Type: s.condition, Status: True, Reason: s.condition}
 	for _, p := range s.parts {
 		switch status, why := a.part(p); {
 		case status == False:
-			return Condition{s.condition, False, p.reason, why}
+			return say(s.condition, False, p.reason, why)
 		case status == Unknown && c.Status == True:
-			c = Condition{s.condition, Unknown, ReasonPending, why}
+			c = say(s.condition, Unknown, ReasonPending, why)
 		}
 	}
 	if c.Status != True {
@@ -143,8 +138,8 @@ func (a *account) stage(s stage) Condition {
 }
 
 // part tells what became of the changes of one kind.
-func (a *account) part(p part) (Truth, string) {
-	status, why := True, ""
+func (a *account) part(p part) (status, why string) {
+	status = True
 	for _, id := range a.ids(p.kind) {
 		o, tried := a.outcomes[id]
 		switch {
@@ -243,9 +238,9 @@ func (a *account) available(c Condition) Condition {
 	}
 	switch {
 	case len(names) > 0:
-		return Condition{c.Type, False, vpnv1alpha1.ReasonPeerSecretMissing, "no Secret " + strings.Join(names, ", ")}
+		return say(c.Type, False, vpnv1alpha1.ReasonPeerSecretMissing, "no Secret "+strings.Join(names, ", "))
 	case !a.rollout.Available:
-		return Condition{c.Type, False, vpnv1alpha1.ReasonUnavailable, cmp.Or(a.rollout.Message, "no pod is available")}
+		return say(c.Type, False, vpnv1alpha1.ReasonUnavailable, cmp.Or(a.rollout.Message, "no pod is available"))
 	}
 	c.Reason = "Available"
 	return c
@@ -264,20 +259,20 @@ func (a *account) scoped() (Condition, bool) {
 		}
 	}
 	if len(open) == 0 {
-		return Condition{vpnv1alpha1.ConditionSecurityGroupScoped, True, vpnv1alpha1.ReasonAllSourcesPinned, ""}, true
+		return say(vpnv1alpha1.ConditionSecurityGroupScoped, True, vpnv1alpha1.ReasonAllSourcesPinned, ""), true
 	}
-	return Condition{vpnv1alpha1.ConditionSecurityGroupScoped, False, vpnv1alpha1.ReasonHostnameOpensPort,
-		"the port is open to everyone, because of peers without a literal endpoint: " + strings.Join(open, ", ")}, true
+	return say(vpnv1alpha1.ConditionSecurityGroupScoped, False, vpnv1alpha1.ReasonHostnameOpensPort,
+		"the port is open to everyone, because of peers without a literal endpoint: "+strings.Join(open, ", ")), true
 }
 
 // ready sums conditions up. That a port is open to everyone is no fault.
 func ready(all []Condition) Condition {
-	for _, want := range []Truth{False, Unknown} {
+	for _, want := range []string{False, Unknown} {
 		for _, c := range all {
 			if c.Status == want && c.Type != vpnv1alpha1.ConditionSecurityGroupScoped {
-				return Condition{vpnv1alpha1.ConditionReady, want, c.Reason, strings.TrimSuffix(c.Type+": "+c.Message, ": ")}
+				return say(vpnv1alpha1.ConditionReady, want, c.Reason, strings.TrimSuffix(c.Type+": "+c.Message, ": "))
 			}
 		}
 	}
-	return Condition{vpnv1alpha1.ConditionReady, True, vpnv1alpha1.ConditionReady, ""}
+	return say(vpnv1alpha1.ConditionReady, True, vpnv1alpha1.ConditionReady, "")
 }

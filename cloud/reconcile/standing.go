@@ -191,11 +191,11 @@ func Invalid(o vpn.Owner, wrong manifest.Diagnostics) Standing {
 	}
 	switch {
 	case len(own) > 0:
-		s.Conditions = []Condition{{vpnv1alpha1.ConditionValidated, False, vpnv1alpha1.ReasonInvalidSpec, strings.Join(own, "; ")}}
+		s.Conditions = []Condition{say(vpnv1alpha1.ConditionValidated, False, vpnv1alpha1.ReasonInvalidSpec, strings.Join(own, "; "))}
 	default:
 		s.Conditions = []Condition{
-			{vpnv1alpha1.ConditionValidated, True, "Valid", ""},
-			{vpnv1alpha1.ConditionConfigRendered, False, vpnv1alpha1.ReasonRenderInput, "the last good state stays: " + strings.Join(others, "; ")},
+			say(vpnv1alpha1.ConditionValidated, True, "Valid", ""),
+			say(vpnv1alpha1.ConditionConfigRendered, False, vpnv1alpha1.ReasonRenderInput, "the last good state stays: "+strings.Join(others, "; ")),
 		}
 	}
 	s.Conditions = append(s.Conditions, ready(s.Conditions))
@@ -214,5 +214,5 @@ func refused(c Condition, d manifest.Diagnostic, text string) Condition {
 	if c.Message != "" {
 		reason, text = vpnv1alpha1.ReasonInvalidSpec, c.Message+"; "+text
 	}
-	return Condition{vpnv1alpha1.ConditionAuthorized, False, reason, text}
+	return say(vpnv1alpha1.ConditionAuthorized, False, reason, text)
 }

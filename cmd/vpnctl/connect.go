@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/directory"
-	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan/view"
@@ -35,38 +35,26 @@ func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base strin
 	if g.Sim.On {
 		return g.connectSimulated(stop, s, e, base)
 	}
-	driver, err := openstack.Connect(stop.ctx, openstack.Options{Cloud: e.OpenStack.Cloud, Stop: stop.stop, Log: g.log(s), UserAgent: "vpnctl/" + Version()})
+	if e.Kubernetes.Target != vpn.TargetDirectory {
+		return nil, fmt.Errorf("spec.kubernetes.target: %s is not supported by this version; use %s, or --sim", e.Kubernetes.Target, vpn.TargetDirectory)
+	}
+	root := e.Kubernetes.Directory
+	if !filepath.IsAbs(root) {
+		root = filepath.Join(base, root)
+	}
+	at := newSite(e, cmp.Or(e.OpenStack.Cloud, os.Getenv("OS_CLOUD"), "of the environment"))
+	at.into(root)
+	driver, err := openstack.Connect(stop.ctx, openstack.Options{Cloud: e.OpenStack.Cloud, Stop: stop.stop, Log: g.log(s), UserAgent: userAgent()})
 	if err != nil {
 		return nil, err
 	}
-	at := newSite(e, driver, cmp.Or(e.OpenStack.Cloud, os.Getenv("OS_CLOUD"), "of the environment"))
-	if err := g.kubernetes(stop, at, base); err != nil {
-		return nil, err
-	}
-	at.identity = "project " + driver.Project()
+	at.on(driver, "project "+driver.Project())
 	at.logTo(g.log(s))
 	return at, nil
 }
 
-// kubernetes reaches the Kubernetes side: a cluster, or a folder of files.
-func (g *Globals) kubernetes(stop *interrupts, at *site, base string) error {
-	if at.estate.Kubernetes.Target == vpn.TargetDirectory {
-		root := at.estate.Kubernetes.Directory
-		if !filepath.IsAbs(root) {
-			root = filepath.Join(base, root)
-		}
-		at.into(root)
-		return nil
-	}
-	driver, address, err := kube.Connect(kube.Access{Kubeconfig: g.Kubeconfig, Context: g.Context, UserAgent: "vpnctl/" + Version()},
-		kube.Options{Stop: stop.stop})
-	if err != nil {
-		return err
-	}
-	at.drivers = append(at.drivers, driver)
-	at.header.Target = "cluster " + address
-	return nil
-}
+// userAgent is what calls say that they come from.
+func userAgent() string { return "vpnctl/" + Version() }
 
 // connectSimulated makes the simulated cloud of --sim, with the Kubernetes side
 // beside its state. A cluster is simulated by files, too.
@@ -88,19 +76,19 @@ func (g *Globals) connectSimulated(stop *interrupts, s *streams, e vpn.Estate, b
 		Transport: simulator.Transport(server),
 		Stop:      stop.stop,
 		Log:       g.log(s),
-		UserAgent: "vpnctl/" + Version(),
+		UserAgent: userAgent(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	e.Kubernetes = vpn.Kubernetes{Target: vpn.TargetDirectory, Directory: e.Kubernetes.Directory, Nodes: simulatedNodes(e)}
-	at := newSite(e, driver, "simulated in "+tidy(dir))
+	at := newSite(e, simulatedIn+tidy(dir))
 	at.into(filepath.Join(dir, "kubernetes"))
 	at.close = server.Close
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	at.identity = simulatedIn + dir
+	at.on(driver, simulatedIn+dir)
 	at.logTo(g.log(s))
 	return at, nil
 }
@@ -114,14 +102,14 @@ func (at *site) logTo(log *slog.Logger) {
 	log.Info("connected", "estate", at.estate.Name, "cloud", at.identity, "kubernetes", at.header.Target)
 }
 
-func newSite(e vpn.Estate, driver *openstack.Driver, name string) *site {
-	return &site{
-		estate:  e,
-		cloud:   driver,
-		drivers: []cloud.Driver{driver},
-		header:  view.Header{Cloud: name},
-		close:   func() error { return nil },
-	}
+func newSite(e vpn.Estate, name string) *site {
+	return &site{estate: e, header: view.Header{Cloud: name}, close: func() error { return nil }}
+}
+
+// on puts the cloud side into an OpenStack project.
+func (at *site) on(driver *openstack.Driver, identity string) {
+	at.cloud, at.identity = driver, identity
+	at.drivers = append([]cloud.Driver{driver}, at.drivers...)
 }
 
 // into puts the Kubernetes side into a folder.

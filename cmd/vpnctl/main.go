@@ -24,13 +24,11 @@ type grammar struct {
 
 // Globals are the flags of every command.
 type Globals struct {
-	Estate     string           `placeholder:"FILE" help:"The Estate's file. Default: the nearest vpnctl.yaml, from the manifests' folder upwards." type:"path"`
-	Sim        simFlag          `placeholder:"DIR" help:"--sim or --sim=DIR: a simulated cloud with its state in DIR (${sim} beside the Estate's file), and the Kubernetes side below it."`
-	Kubeconfig string           `placeholder:"FILE" help:"How to reach the cluster (target: cluster). Default: $$KUBECONFIG, ~/.kube/config, or the pod's own." type:"path"`
-	Context    string           `placeholder:"NAME" help:"The kubeconfig's context. Default: its current one."`
-	Verbose    int              `short:"v" type:"counter" help:"Say more; -v also logs to stderr, -vv logs every call."`
-	Version    kong.VersionFlag `help:"Print the version."`
-	Color      string           `enum:"auto,always,never" default:"auto" help:"Colour: auto, always or never. NO_COLOR counts for auto."`
+	Estate  string           `placeholder:"FILE" help:"The Estate's file. Default: the nearest vpnctl.yaml, from the manifests' folder upwards." type:"path"`
+	Sim     simFlag          `placeholder:"DIR" help:"--sim or --sim=DIR: a simulated cloud with its state in DIR (${sim} beside the Estate's file), and the Kubernetes side below it."`
+	Verbose int              `short:"v" type:"counter" help:"Say more; -v also logs to stderr, -vv logs every call."`
+	Version kong.VersionFlag `help:"Print the version."`
+	Color   string           `enum:"auto,always,never" default:"auto" help:"Colour: auto, always or never. NO_COLOR counts for auto."`
 }
 
 func main() {

@@ -1,0 +1,135 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+)
+
+// finalizers are those by which vpnctl keeps a manifest until its cloud side is gone. A
+// peer has none: it goes with its gateway's next change.
+var finalizers = map[string]string{
+	vpnv1alpha1.KindVPNGateway:     vpnv1alpha1.Finalizer,
+	ipsecv1alpha1.KindIPsecGateway: ipsecv1alpha1.Finalizer,
+	ipsecv1alpha1.KindClusterLink:  ipsecv1alpha1.LinkFinalizer,
+}
+
+// Manifests lists every gateway and peer in the cluster, the oldest first.
+func (d *Driver) Manifests(ctx context.Context) ([]cloud.Manifest, error) {
+	var all []cloud.Manifest
+	for _, k := range kinds {
+		if !k.manifest {
+			continue
+		}
+		items, err := d.listKind(ctx, k, "")
+		if err != nil {
+			return nil, err
+		}
+		for i := range items {
+			m, err := manifest(k, &items[i])
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b cloud.Manifest) int {
+		if c := a.Created.Compare(b.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Kind+"/"+a.Namespace+"/"+a.Name, b.Kind+"/"+b.Namespace+"/"+b.Name)
+	})
+	return all, nil
+}
+
+func manifest(k kind, u *unstructured.Unstructured) (cloud.Manifest, error) {
+	m := cloud.Manifest{
+		Kind: k.name, Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID()), Version: u.GetResourceVersion(),
+		Generation: u.GetGeneration(), Created: u.GetCreationTimestamp().Time, Deleting: u.GetDeletionTimestamp() != nil,
+		Held: finalizers[k.name] != "" && slices.Contains(u.GetFinalizers(), finalizers[k.name]),
+	}
+	written := bare(u.Object)
+	written["apiVersion"], written["kind"] = k.apiVersion(), k.name // lists leave them out
+	var err error
+	if m.JSON, err = json.Marshal(written); err != nil {
+		return m, fmt.Errorf("%s %s/%s: %w", m.Kind, m.Namespace, m.Name, err)
+	}
+	if status, there := u.Object["status"]; there {
+		if m.Status, err = json.Marshal(status); err != nil {
+			return m, fmt.Errorf("%s %s/%s: %w", m.Kind, m.Namespace, m.Name, err)
+		}
+	}
+	return m, nil
+}
+
+// Hold keeps a manifest in the cluster, once it is deleted, until Release.
+func (d *Driver) Hold(ctx context.Context, m cloud.Manifest) error {
+	return d.finalize(ctx, m, func(list []string) []string {
+		if slices.Contains(list, finalizers[m.Kind]) {
+			return list
+		}
+		return append(list, finalizers[m.Kind])
+	})
+}
+
+// Release lets a manifest go. One that is gone already is no error.
+func (d *Driver) Release(ctx context.Context, m cloud.Manifest) error {
+	return d.finalize(ctx, m, func(list []string) []string {
+		return slices.DeleteFunc(list, func(f string) bool { return f == finalizers[m.Kind] })
+	})
+}
+
+// finalize changes the finalizers of a manifest, never those of one that came in its
+// place or of one that has others by now.
+func (d *Driver) finalize(ctx context.Context, m cloud.Manifest, edit func([]string) []string) error {
+	k, known := kindOf(m.Kind)
+	if !known || finalizers[m.Kind] == "" {
+		return fmt.Errorf("a %s is not kept by a finalizer", m.Kind)
+	}
+	for {
+		have, err := d.objects(k, m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && string(have.GetUID()) != m.UID {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		before := have.GetFinalizers()
+		after := edit(slices.Clone(before))
+		if slices.Equal(before, after) {
+			return nil
+		}
+		if err = d.setFinalizers(ctx, k, have, after); !apierrors.IsConflict(err) {
+			return ignoreGone(err)
+		}
+	}
+}
+
+func (d *Driver) setFinalizers(ctx context.Context, k kind, have *unstructured.Unstructured, list []string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"finalizers": list, "uid": string(have.GetUID()), "resourceVersion": have.GetResourceVersion(),
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = d.objects(k, have.GetNamespace()).Patch(ctx, have.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager})
+	return err
+}
+
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vpnctl/vpnctl/cloud"
+)
+
+// Record writes what is to be said of a manifest into its status, and tells whether
+// anything had to be written. Conditions that it doesn't speak of stay, and so does what
+// the gateway's pod reports. The generation is that of the manifest as it was read. A
+// manifest that is gone is no error.
+func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (bool, error) {
+	k, known := kindOf(m.Kind)
+	if !known || !k.manifest {
+		return false, fmt.Errorf("a %s has no status of ours", m.Kind)
+	}
+	patch, err := statusPatch(m, s, metav1.Now())
+	if err != nil || patch == nil {
+		return false, err
+	}
+	_, err = d.objects(k, m.Namespace).Patch(ctx, m.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager}, "status")
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another one stands there by now
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// statusPatch is what changes in a manifest's status; nil: nothing.
+func statusPatch(m cloud.Manifest, s cloud.Status, now metav1.Time) ([]byte, error) {
+	var have struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	}
+	fields := map[string]any{}
+	if m.Status != nil {
+		if err := json.Unmarshal(m.Status, &have); err != nil {
+			return nil, fmt.Errorf("reading the status of %s %s/%s: %w", m.Kind, m.Namespace, m.Name, err)
+		}
+		if err := json.Unmarshal(m.Status, &fields); err != nil {
+			return nil, err
+		}
+	}
+	changed := map[string]any{}
+	for name, want := range s.Fields {
+		plain, err := asJSON(want)
+		if err != nil {
+			return nil, err
+		}
+		if !reflect.DeepEqual(plain, fields[name]) {
+			changed[name] = want
+		}
+	}
+	if conditions := said(have.Conditions, s.Conditions, m.Generation, now); conditions != nil {
+		changed["conditions"] = conditions
+	}
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(map[string]any{"metadata": map[string]any{"uid": m.UID}, "status": changed})
+}
+
+// asJSON is a value as it comes back from the server.
+func asJSON(v any) (any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var plain any
+	err = json.Unmarshal(data, &plain)
+	return plain, err
+}
+
+// said are the conditions with the new ones among them, nil where nothing differs. The
+// time is that of the last change of the condition's status.
+func said(have []metav1.Condition, want []cloud.Condition, generation int64, now metav1.Time) []metav1.Condition {
+	all, differs := slices.Clone(have), false
+	for _, w := range want {
+		c := metav1.Condition{
+			Type: w.Type, Status: metav1.ConditionStatus(w.Status), Reason: w.Reason, Message: bounded(w.Message),
+			ObservedGeneration: generation, LastTransitionTime: now,
+		}
+		i := slices.IndexFunc(all, func(h metav1.Condition) bool { return h.Type == w.Type })
+		if i < 0 {
+			all, differs = append(all, c), true
+			continue
+		}
+		if all[i].Status == c.Status {
+			c.LastTransitionTime = all[i].LastTransitionTime
+		}
+		if all[i] != c {
+			all[i], differs = c, true
+		}
+	}
+	if !differs {
+		return nil
+	}
+	return all
+}
+
+// longest is what the API takes of a condition's message, in bytes.
+const longest = 32768
+
+func bounded(message string) string {
+	if len(message) <= longest {
+		return message
+	}
+	const more = "…"
+	cut := longest - len(more)
+	for cut > 0 && message[cut]&0xc0 == 0x80 { // not within a character
+		cut--
+	}
+	return message[:cut] + more
+}
