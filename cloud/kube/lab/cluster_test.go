@@ -99,8 +99,8 @@ func TestKubeRunsPods(t *testing.T) {
 
 func TestKubeNodeIsLostAndComesBack(t *testing.T) {
 	l := Start(t)
-	namespace := l.Namespace(t)
 	l.AddNode(t, "spare", "openstack:///5ba1e000-0000-4000-8000-000000000001")
+	namespace := l.Namespace(t)
 	l.Apply(t, deployment(namespace, "before", "spare"))
 	awaitAvailable(t, l, namespace, "before", "True")
 

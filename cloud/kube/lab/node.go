@@ -21,7 +21,8 @@ import (
 const kubelet = "lab.vpnctl/kubelet"
 
 // AddNode adds a node with a provider ID, such as openstack:///<server>, and waits
-// until it is ready. It goes when the test is over.
+// until it is ready. It goes when the test is over. Pods outlive their node by a
+// minute: a namespace that the test makes after this is gone before the node.
 func (l *Lab) AddNode(t testing.TB, name, providerID string) {
 	t.Helper()
 	t.Cleanup(func() { l.remove(t, l.Objects(t, "v1", "Node", ""), name) })

@@ -37,11 +37,13 @@ start() { # start NAME COMMAND...: in a session of its own, unless it runs alrea
     echo "$pid $(born "$pid")" >"$RUN/$name.pid"
 }
 
-stop() { # stop NAME: asks, waits twenty seconds, then ends what is left of its session
-    local pid i
+# stop NAME: asks, waits, then ends what is left of its session. The API server would
+# wait a minute for those who watch.
+stop() {
+    local pid end=$((SECONDS + 4))
     if pid=$(pid_of "$1"); then
         kill -TERM "$pid" 2>/dev/null || true
-        for ((i = 0; i < 200; i++)); do running "$1" || break; sleep 0.1; done
+        while running "$1" && [ $SECONDS -lt $end ]; do sleep 0.1; done
         kill -KILL -- "-$pid" 2>/dev/null || true
     fi
     rm -f "$RUN/$1.pid"
