@@ -50,8 +50,9 @@ type DataplaneLoop struct {
 	RetryMax time.Duration // after many
 	Stuck    time.Duration // age of the last sign of life at which /healthz fails
 	Now      func() time.Time
+	Place    string // the network namespace, see volume.Network; empty: not known
 
-	beat  atomic.Int64 // time of the last sign of life
+	pulse pulse
 	shown atomic.Pointer[readiness]
 	wake  chan struct{} // a name has another address
 
@@ -72,7 +73,8 @@ type DataplaneLoop struct {
 	state      volume.Dataplane // as published last, or by an earlier agent
 	dirty      bool             // something was done since
 	since      map[problemKey]time.Time
-	unwritten  string // why the volume can't be written
+	unwritten  string // why dataplane.json can't be written
+	forgotten  string // why accepted.json can't be
 	remembered []byte // accepted.json as it was written; nil: it was not
 }
 
@@ -96,7 +98,7 @@ func NewDataplaneLoop(config, rules, run string) *DataplaneLoop {
 		Open: func(name, dataplane string) (Device, error) { return wireguard.Open(name, dataplane) },
 		Poll: 200 * time.Millisecond, Look: time.Second, Upkeep: 10 * time.Second, Read: 5 * time.Second,
 		Recut: 2 * time.Second, Call: 20 * time.Second, RetryMin: time.Second, RetryMax: 30 * time.Second,
-		Stuck: time.Minute, Now: time.Now,
+		Stuck: time.Minute, Now: time.Now, Place: volume.Network(),
 	}
 }
 
@@ -179,7 +181,7 @@ func (l *DataplaneLoop) pass(ctx context.Context) {
 }
 
 // alive notes a sign of life of the loop.
-func (l *DataplaneLoop) alive() { l.beat.Store(l.Now().UnixNano()) }
+func (l *DataplaneLoop) alive() { l.pulse.beat(l.Now()) }
 
 // close lets go of the WireGuard device.
 func (l *DataplaneLoop) close() error {

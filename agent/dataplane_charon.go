@@ -10,27 +10,52 @@ import (
 )
 
 // selectors are the peers' networks as charon has them, which is the status half's
-// work: it may be behind both files. A network that goes from one peer to another is
-// granted to nobody until that half has taken the file.
+// work: it may be behind both files, and so may the other end of a tunnel. A network
+// that goes from one peer to another is granted to nobody until that half has taken the
+// file, and no SA of the peer before carries it any more.
 type selectors struct {
-	holders map[netip.Prefix]string // nil: there was no file yet
-	file    string                  // Hash of the swanctl.conf that is wanted
-	late    bool                    // holders are those of a file before
-	taken   time.Time               // when the status half was first seen at work on it; zero: not yet
+	holders   map[netip.Prefix]string // as charon has them; nil: there was no file yet
+	contested map[netip.Prefix]string // networks of the file that somebody else may hold, by whom
+	file      string                  // Hash of the swanctl.conf that is wanted
+	late      bool                    // holders are those of a file before, or not looked up yet
+	taken     time.Time               // when the status half was first seen at work on it; zero: not yet
 }
 
 // patience is how long charon may take for what concerns nobody else: a file is in
 // force in whole only once the last peer's Secret is there.
 const patience = 10 * time.Second
 
-// want notes what charon should have. There is nothing to wait for after the first
-// file, because charon begins empty, nor where no network has moved.
+// want notes what charon should have. Nothing waits after the first file, because charon
+// begins empty (should only this half have been started anew, what still lingers is to
+// be seen at the first look), nor where no network has moved.
 func (s *selectors) want(e vpn.Expectation, file string) {
 	wanted := holdersOf(e)
 	s.file, s.taken = file, time.Time{}
-	if s.late = s.holders != nil && !maps.Equal(s.holders, wanted); !s.late {
+	if s.late = s.late || !maps.Equal(s.holders, wanted); s.holders == nil {
 		s.holders = wanted
 	}
+	if s.late {
+		s.contested = contest(s.contested, s.holders, wanted)
+	}
+}
+
+// contest adds the networks that overlap one that another peer held.
+func contest(before, held, wanted map[netip.Prefix]string) map[netip.Prefix]string {
+	all := map[netip.Prefix]string{}
+	for network, peer := range wanted {
+		if other, there := before[network]; there && other != peer {
+			all[network] = other
+		}
+		if held[network] == peer {
+			continue
+		}
+		for old, other := range held {
+			if other != peer && old.Overlaps(network) {
+				all[network] = other
+			}
+		}
+	}
+	return all
 }
 
 // follow looks into status.json for whether charon has it, and tells if that is news.
@@ -42,11 +67,18 @@ func (s *selectors) follow(e vpn.Expectation, status []byte, now time.Time) bool
 	if s.taken.IsZero() {
 		s.taken = now
 	}
-	if at.InForce.IsZero() && now.Before(s.taken.Add(patience)) {
+	if at.InForce.IsZero() && now.Before(s.taken.Add(patience)) && len(s.contested) > 0 {
 		return false
 	}
-	s.holders, s.late = holdersOf(e), false
-	return true
+	left := map[netip.Prefix]string{}
+	for _, network := range at.Lingering {
+		left[network] = unknownHolder
+	}
+	news := !maps.Equal(s.contested, left)
+	if s.contested = left; len(left) == 0 {
+		s.holders, s.late = holdersOf(e), false
+	}
+	return news
 }
 
 func holdersOf(e vpn.Expectation) map[netip.Prefix]string {
@@ -75,5 +107,5 @@ func (l *DataplaneLoop) holder(source netip.Prefix) string {
 	if l.files.wireguard() {
 		return l.tunnel.holders[source]
 	}
-	return l.selectors.holders[source]
+	return l.selectors.contested[source]
 }

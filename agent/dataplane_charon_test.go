@@ -62,6 +62,7 @@ func TestDataplaneWaitsForCharon(t *testing.T) {
 		"charon has all of it":                      {Status{Charon: "5.9.8", InForce: time.Unix(1, 0)}, 0, 2 * time.Second},
 		"charon has what can be had, without a key": {Status{Charon: "5.9.8"}, patience, patience + 2*time.Second},
 		"charon doesn't answer":                     {Status{}, 0, 0},
+		"the peer of before hasn't confirmed":       {Status{Charon: "5.9.8", InForce: time.Unix(1, 0), Lingering: []netip.Prefix{netip.MustParsePrefix("192.168.9.0/24")}}, 0, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			s, before, after := newSite(t), moving(t, 0), moving(t, 1)

@@ -28,6 +28,7 @@ const acceptedFile = "accepted.json"
 type accepted struct {
 	expect vpn.Expectation
 	known  bool          // expect was read
+	pinned bool          // and it was for this network namespace
 	device wgconf.Config // WireGuard
 	port   routing.Plan  // without the NIC's name
 	rules  *rules        // nil: none was read yet
@@ -43,6 +44,7 @@ type rules struct {
 
 // acceptedTexts is accepted.json. It holds no key.
 type acceptedTexts struct {
+	Network   string                `json:"network,omitempty"` // where they were accepted, see volume.Network
 	Agent     string                `json:"agent,omitempty"`
 	WireGuard string                `json:"wireguard,omitempty"`
 	Ruleset   string                `json:"ruleset,omitempty"`
@@ -88,7 +90,9 @@ func (l *DataplaneLoop) follow(m *mounted) {
 // takeConfig accepts the gateway's ConfigMap, in whole or not at all: what is said of
 // a peer in one of its files holds for the other.
 func (l *DataplaneLoop) takeConfig(files volume.Files) error {
-	return l.takeExpectation(files.Data[pod.KeyAgent], files.Data[pod.KeyWireGuard], volume.Hash(files.Data[pod.KeySwanctl]))
+	err := l.takeExpectation(files.Data[pod.KeyAgent], files.Data[pod.KeyWireGuard], volume.Hash(files.Data[pod.KeySwanctl]))
+	l.files.pinned = l.files.pinned || err == nil
+	return err
 }
 
 // takeExpectation accepts agent.json and wg0.conf. connections is the Hash of the
@@ -98,13 +102,21 @@ func (l *DataplaneLoop) takeExpectation(agent, device, connections string) error
 	if err != nil {
 		return err
 	}
+	if l.files.pinned {
+		if err := foreign(l.files.expect, e); err != nil {
+			return err
+		}
+	}
 	port, err := portOf(e)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", pod.KeyAgent, err)
 	}
 	var c wgconf.Config
 	if e.Protocol == vpn.WireGuard {
-		if c, err = wgconf.Parse(device); err != nil {
+		if c, err = wgconf.Parse(device); err == nil {
+			err = contradiction(c, e)
+		}
+		if err != nil {
 			return err
 		}
 	} else {
@@ -192,6 +204,7 @@ func (l *DataplaneLoop) recall() {
 	if err == nil && texts.Agent != "" {
 		l.names.recall(texts.Names)
 		err = l.takeExpectation(texts.Agent, texts.WireGuard, "")
+		l.files.pinned = err == nil && texts.Network == l.Place // a sandbox made anew may have another port
 	}
 	if err == nil && texts.Ruleset != "" {
 		err = l.takeRules(volume.Files{Data: map[string]string{pod.KeyRules: texts.Ruleset}})

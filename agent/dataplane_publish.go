@@ -27,7 +27,7 @@ func (l *DataplaneLoop) publish() {
 		return
 	}
 	l.dirty = false
-	l.state.Written, l.state.Interface = now, l.nic
+	l.state.Written, l.state.Network, l.state.Interface = now, l.Place, l.nic
 	l.state.WireGuard, l.state.Hosts, l.state.Problems = l.publishedDevice(), l.publishedHosts(), l.problems(now)
 	l.shown.Store(&readiness{
 		known: l.files.known, nic: l.nic != "", routing: l.tasks.routing.well(), ruleset: l.ruleset.inForce,
@@ -47,16 +47,23 @@ func (l *DataplaneLoop) write() {
 	l.unwritten = text
 }
 
+// unsaid says so of what couldn't be written into the volume; the status half finds
+// out by itself that dataplane.json grows old.
+func (l *DataplaneLoop) unsaid(add func(part, text string)) {
+	add(PartVolume, l.unwritten)
+	add(PartVolume, l.forgotten)
+}
+
 // remember writes accepted.json, if it is another than before.
 func (l *DataplaneLoop) remember() {
-	l.files.texts.Names = l.names.addresses()
+	l.files.texts.Names, l.files.texts.Network = l.names.addresses(), l.Place
 	data, err := json.Marshal(l.files.texts)
 	if err != nil || bytes.Equal(data, l.remembered) {
 		return
 	}
-	if err := volume.Replace(l.acceptedPath(), data, 0o644); err != nil {
+	if l.forgotten = errText(volume.Replace(l.acceptedPath(), data, 0o644)); l.forgotten != "" {
 		if l.remembered != nil {
-			l.Log.Error("the next start will not know what is in force", "error", err)
+			l.Log.Error("the next start will not know what is in force", "error", l.forgotten)
 		}
 		l.remembered = nil
 		return
@@ -100,6 +107,7 @@ func (l *DataplaneLoop) problems(now time.Time) []volume.Problem {
 			add(t.part, text)
 		}
 	}
+	l.unsaid(add)
 	add(volume.PartRuleset, l.ruleset.withheld())
 	add(volume.PartKeys, l.tunnel.keysProblem)
 	for host, text := range l.names.problems() {

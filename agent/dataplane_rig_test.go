@@ -51,11 +51,16 @@ func newSite(t testing.TB) *site {
 // the one before.
 func (s *site) start() {
 	s.kernel.newProcess()
+	s.loop = s.process()
+	s.loop.prepare()
+}
+
+// process is a loop that hasn't begun.
+func (s *site) process() *DataplaneLoop {
 	l := NewDataplaneLoop(filepath.Join(s.dir, "config"), filepath.Join(s.dir, "rules"), filepath.Join(s.dir, "run"))
 	l.Network, l.Firewall, l.Open = s.kernel, &fakeFirewall{kernel: s.kernel}, s.kernel.open
 	l.Now, l.Log = func() time.Time { return s.now }, slog.New(slog.NewTextHandler(&s.log, nil))
-	s.loop = l
-	l.prepare()
+	return l
 }
 
 // swap puts another generation of a mounted folder in force, as the kubelet does.

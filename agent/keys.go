@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vpnctl/vpnctl/agent/report"
+	"github.com/vpnctl/vpnctl/agent/volume"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -30,7 +31,8 @@ type vault struct {
 	failed  int       // calls in a row
 	resume  time.Time // no call before
 	errors  uint64
-	fresh   chan struct{} // something is due at once
+	old     volume.Secrets // as they were known before this process; nil: they were taken over
+	fresh   chan struct{}  // something is due at once
 }
 
 // entry is one key of one Secret.
@@ -82,6 +84,14 @@ func newVault(source report.Source, every time.Duration, now func() time.Time, c
 	}
 }
 
+// recall tells what was known before: it counts until the API says something else, so
+// that a start while the API is away finds the keys there.
+func (v *vault) recall(old volume.Secrets) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.old = old
+}
+
 // want replaces the list of what is looked after. A value that nobody wants any more
 // is forgotten.
 func (v *vault) want(refs []vpn.SecretRef) {
@@ -94,10 +104,13 @@ func (v *vault) want(refs []vpn.SecretRef) {
 		}
 		if wanted[ref] = v.entries[ref]; wanted[ref] == nil {
 			wanted[ref] = &entry{}
+			if data, there := v.old[volume.SecretName(ref)]; there {
+				wanted[ref].value = value{known: true, found: true, data: data}
+			}
 			v.wake()
 		}
 	}
-	v.entries = wanted
+	v.entries, v.old = wanted, nil
 }
 
 func (v *vault) wake() {

@@ -25,6 +25,7 @@ var (
 	ofHash    = append(ofGateway[:2:2], "hash")
 	ofPart    = append(ofGateway[:2:2], "part")
 	ofGrants  = append(ofPeer[:3:3], "direction")
+	ofHalf    = append(ofGateway[:2:2], "half")
 	ofPending = append(ofPeer[:3:3], "what")
 )
 
@@ -50,7 +51,7 @@ var (
 	configInForce  = desc("config_in_force", "1 if the mounted gateway file is in force in whole; for IPsec, if charon has loaded all of it (what the tunnels that are up wait for is vpnctl_peer_pending).", ofGateway)
 	configInfo     = desc("config_info", "Always 1; the label is the hash of the gateway file that was read last.", ofHash)
 	configSince    = desc("config_in_force_timestamp_seconds", "When the gateway file came into force in whole.", ofGateway)
-	reloadErrors   = desc("reload_errors_total", "Files, connections and keys that could not be put in force.", ofGateway)
+	reloadErrors   = desc("reload_errors_total", "Files, connections and keys that a half of the agent could not put in force.", ofHalf)
 	problems       = desc("problems", "Problems that the agent sees at present, by part.", ofPart)
 	flowsCut       = desc("flows_cut_total", "Connections ended because their grant was withdrawn.", ofGateway)
 	dataplaneAge   = desc("dataplane_age_seconds", "Seconds since the dataplane half has published its state.", ofGateway)
@@ -72,7 +73,7 @@ var pendingLabel = map[string]string{waitsTimers: "timers", waitsKey: "key"}
 // parts have a problems series at all times, 0 if all is well.
 var parts = []string{
 	volume.PartNIC, volume.PartRouting, volume.PartSysctl, volume.PartRuleset, volume.PartWireGuard,
-	volume.PartKeys, volume.PartDNS, PartConfig, PartCharon, PartStatus,
+	volume.PartKeys, volume.PartDNS, PartConfig, PartCharon, PartStatus, PartVolume, PartDataplane,
 }
 
 // Describe lists every metric.
@@ -147,14 +148,13 @@ func (c *collection) totals(s *snapshot) {
 	for _, p := range s.problems {
 		count[p.Part]++
 	}
-	errors := s.counts.refusals + s.counts.configErrors
+	c.counter(reloadErrors, s.counts.refusals+s.counts.configErrors, c.of("status")...)
 	if s.dataplane != nil {
-		errors += s.dataplane.ReloadErrors
+		c.counter(reloadErrors, s.dataplane.ReloadErrors, c.of("dataplane")...)
 		for _, p := range s.dataplane.Problems {
 			count[p.Part]++
 		}
 	}
-	c.counter(reloadErrors, errors, c.gateway...)
 	for _, part := range parts {
 		c.gauge(problems, float64(count[part]), c.of(part)...)
 	}
@@ -168,7 +168,7 @@ func (c *collection) dataplane(s *snapshot) {
 		return
 	}
 	c.gauge(rulesetInForce, number(d.Ruleset != ""), c.gateway...)
-	c.gauge(dataplaneAge, c.now.Sub(d.Written).Seconds(), c.gateway...)
+	c.gauge(dataplaneAge, (s.age + c.now.Sub(s.at)).Seconds(), c.gateway...)
 	c.counter(flowsCut, d.FlowsCut, c.gateway...)
 	if d.Ruleset != "" {
 		c.gauge(rulesetInfo, 1, c.of(d.Ruleset)...)
@@ -190,7 +190,7 @@ func (c *collection) peer(s *snapshot, p peerView) {
 		c.gauge(peerPending, 1, append(labels, pendingLabel[what])...)
 	}
 	if !p.LastHandshake.IsZero() {
-		c.gauge(peerHandshake, c.now.Sub(p.LastHandshake).Seconds(), labels...)
+		c.gauge(peerHandshake, max(0, c.now.Sub(p.LastHandshake).Seconds()), labels...)
 	}
 	if p.State == vici.Established {
 		c.gauge(peerEstablished, c.now.Sub(p.Since).Seconds(), labels...)

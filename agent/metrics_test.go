@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/vpnctl/vpnctl/agent/vici/fakecharon"
+	"github.com/vpnctl/vpnctl/agent/volume"
 )
 
 // metrics is a scrape.
@@ -132,7 +136,7 @@ func TestWhatIsInForce(t *testing.T) {
 	of := `{gateway="dc1",namespace="acme"} `
 	r.shows("vpnctl_config_in_force{", "vpnctl_config_in_force"+of+"1")
 	r.shows("vpnctl_ruleset_info{", `vpnctl_ruleset_info{gateway="dc1",hash="abc",namespace="acme"} 1`)
-	r.shows("vpnctl_reload_errors_total", "vpnctl_reload_errors_total"+of+"0")
+	r.shows("vpnctl_reload_errors_total", errorsOf("dataplane", 0), errorsOf("status", 0))
 	r.shows("vpnctl_peer_grants{", `vpnctl_peer_grants{direction="exposure",gateway="dc1",namespace="acme",peer="ina"} 1`,
 		`vpnctl_peer_grants{direction="reverse",gateway="dc1",namespace="acme",peer="ina"} 0`)
 	before, loaded := r.loop.want.hash, r.ids("ina")
@@ -140,7 +144,7 @@ func TestWhatIsInForce(t *testing.T) {
 	r.edit("ina", mutations[4].edit)
 	r.ticks(3)
 	r.shows("vpnctl_config_in_force{", "vpnctl_config_in_force"+of+"0")
-	r.shows("vpnctl_reload_errors_total", "vpnctl_reload_errors_total"+of+"1")
+	r.shows("vpnctl_reload_errors_total", errorsOf("dataplane", 0), errorsOf("status", 1))
 	r.shows(`vpnctl_problems{gateway="dc1",namespace="acme",part="charon"}`, `vpnctl_problems{gateway="dc1",namespace="acme",part="charon"} 1`)
 	r.says("ina", "ESTABLISHED", 2, "invalid value for: proposals")
 	if r.loop.want.hash == before || r.ids("ina") != loaded {
@@ -152,7 +156,7 @@ func TestWhatIsInForce(t *testing.T) {
 	r.mount(map[string]string{"agent.json": "{", "swanctl.conf": ""})
 	r.ticks(3)
 	r.says("ina", "ESTABLISHED", 2, "")
-	r.shows("vpnctl_reload_errors_total", "vpnctl_reload_errors_total"+of+"2")
+	r.shows("vpnctl_reload_errors_total", errorsOf("dataplane", 0), errorsOf("status", 2))
 	r.shows(`vpnctl_problems{gateway="dc1",namespace="acme",part="config"}`, `vpnctl_problems{gateway="dc1",namespace="acme",part="config"} 1`)
 }
 
@@ -171,4 +175,28 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 	if len(families) < 25 {
 		t.Errorf("only %d metrics", len(families))
 	}
+}
+
+// errorsOf is the series of one half's failures.
+func errorsOf(half string, n int) string {
+	return fmt.Sprintf(`vpnctl_reload_errors_total{gateway="dc1",half="%s",namespace="acme"} %d`, half, n)
+}
+
+// A counter falls to nothing or not at all: one half's start takes nothing off what the
+// other has counted, and neither does a moment without dataplane.json.
+func TestReloadErrorsOfEachHalf(t *testing.T) {
+	r := newRig(t)
+	r.peer("ina")
+	r.settled()
+	r.must(r.loop.Volume.WriteDataplane(volume.Dataplane{Written: r.now, Ruleset: "abc", ReloadErrors: 3}))
+	r.mount(map[string]string{"agent.json": "{", "swanctl.conf": ""})
+	r.tick()
+	r.shows("vpnctl_reload_errors_total", errorsOf("dataplane", 3), errorsOf("status", 1))
+	r.restart()
+	r.swap()
+	r.ticks(2)
+	r.shows("vpnctl_reload_errors_total", errorsOf("dataplane", 3), errorsOf("status", 0))
+	r.must(os.Remove(filepath.Join(r.loop.Volume.Dir, "dataplane.json")))
+	r.tick()
+	r.shows("vpnctl_reload_errors_total", errorsOf("status", 0))
 }

@@ -24,10 +24,7 @@ func (l *DataplaneLoop) Handler() http.Handler {
 }
 
 func (l *DataplaneLoop) healthy() error {
-	if age := l.Now().Sub(time.Unix(0, l.beat.Load())); age > l.Stuck {
-		return fmt.Errorf("the loop has shown no sign of life for %s", age.Round(time.Second))
-	}
-	return nil
+	return l.pulse.check(l.Now(), l.Stuck)
 }
 
 func (l *DataplaneLoop) ready() error {

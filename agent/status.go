@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,7 @@ type StatusLoop struct {
 	Secrets report.Source
 	Sink    report.Sink // one that has a Run method is run as long as the loop
 	Version string      // of this program, for the metrics
+	Place   string      // the network namespace, see volume.Network; empty: not known
 	Log     *slog.Logger
 
 	Poll    time.Duration // between two looks at the mounted files
@@ -51,7 +53,7 @@ type StatusLoop struct {
 	inbox *inbox
 	wake  chan struct{} // a tick is asked for
 	hark  chan struct{} // charon is there to be listened to
-	beat  atomic.Int64  // time of the last sign of life
+	pulse pulse
 	shown atomic.Pointer[snapshot]
 
 	want     *wanted // the last good configuration; nil: there was none yet
@@ -67,6 +69,10 @@ type StatusLoop struct {
 	counts   counts
 	said     map[string]string      // by subject: what the log says of it at present
 	lacking  map[vpn.SecretRef]bool // keys of which the log says that they are missing
+	stamps   stamps                 // of dataplane.json, and of handshakes
+	age      time.Duration          // of dataplane.json
+	linger   []netip.Prefix         // see Status.Lingering
+	kept     []byte                 // secrets.json as it was written
 	since    map[problemKey]time.Time
 }
 
@@ -75,7 +81,7 @@ type StatusLoop struct {
 func NewStatusLoop(config, run string, secrets report.Source, sink report.Sink) *StatusLoop {
 	return &StatusLoop{
 		Config: volume.Mount{Dir: config}, Volume: volume.Volume{Dir: run}, Socket: swanctl.Socket,
-		Secrets: secrets, Sink: sink, Log: slog.Default(),
+		Secrets: secrets, Sink: sink, Log: slog.Default(), Place: volume.Network(),
 		Poll: 200 * time.Millisecond, Tick: 5 * time.Second, Gap: time.Second, Refresh: 30 * time.Second,
 		Call: 5 * time.Second, Push: time.Second, Stale: 30 * time.Second, Keep: time.Minute, Stuck: time.Minute,
 		Now: time.Now, Watchdog: NewWatchdog(),
@@ -112,8 +118,9 @@ func (l *StatusLoop) prepare() {
 	l.vault = newVault(l.Secrets, l.Refresh, l.Now, l.rouse)
 	l.inbox = &inbox{}
 	l.said, l.failures, l.seen = map[string]string{}, map[string]string{}, map[series]sighting{}
-	l.since, l.told = map[problemKey]time.Time{}, map[string]*told{}
+	l.since, l.told, l.stamps = map[problemKey]time.Time{}, map[string]*told{}, stamps{}
 	l.recall()
+	l.recallSecrets()
 	l.alive()
 }
 
@@ -126,7 +133,7 @@ func (l *StatusLoop) rouse() {
 }
 
 // alive notes a sign of life of the loop.
-func (l *StatusLoop) alive() { l.beat.Store(l.Now().UnixNano()) }
+func (l *StatusLoop) alive() { l.pulse.beat(l.Now()) }
 
 // loop ticks when it is time, when the files have changed, and soon after an event. It
 // looks at the clock as often as at the files.
@@ -162,6 +169,7 @@ func (l *StatusLoop) tick(ctx context.Context) time.Duration {
 		return l.Tick
 	}
 	l.vault.want(l.want.secrets)
+	l.keep()
 	dataplane, after := l.dataplane(), l.Tick
 	var peers []peerView
 	if l.want.ipsec() {

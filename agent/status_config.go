@@ -16,6 +16,9 @@ const (
 	PartConfig = "config" // the mounted files
 	PartCharon = "charon"
 	PartStatus = "status" // writing it to the API
+
+	PartVolume    = "volume"    // the memory volume can't be written, or read
+	PartDataplane = "dataplane" // the other half shows no sign of life
 )
 
 // wanted is one generation of the gateway's ConfigMap, read and understood.
@@ -67,6 +70,11 @@ func (l *StatusLoop) take(files volume.Files) error {
 	e, err := vpn.ParseExpectation(files.Data[pod.KeyAgent])
 	if err != nil {
 		return err
+	}
+	if l.want != nil {
+		if err := foreign(l.want.expect, e); err != nil {
+			return err
+		}
 	}
 	w := &wanted{expect: e, read: l.Now(), connections: map[string]swanctl.Connection{}}
 	if w.ipsec() {
@@ -130,9 +138,11 @@ func (w *wanted) keyID(peer string) string {
 func (l *StatusLoop) dataplane() *volume.Dataplane {
 	d, found, err := l.Volume.ReadDataplane()
 	l.say("dataplane.json", errText(err))
-	if !found || err != nil {
+	if !found || err != nil || l.Place != "" && d.Network != l.Place { // of a sandbox before
+		l.age = 0
 		return nil
 	}
+	l.age = l.stamps.age("dataplane.json", d.Written, l.Now())
 	return &d
 }
 

@@ -111,7 +111,7 @@ func (e *end) swap() {
 // run starts the loop, at five times the usual pace.
 func (e *end) run() (stop func()) {
 	l := NewStatusLoop(filepath.Join(e.dir, "config"), filepath.Join(e.dir, "run"), e.files, e.files)
-	e.must(l.Volume.WriteDataplane(volume.Dataplane{Written: time.Now(), Ruleset: "abc"}))
+	e.must(l.Volume.WriteDataplane(volume.Dataplane{Written: time.Now(), Network: volume.Network(), Ruleset: "abc"}))
 	l.Socket, l.Log = e.charon.Socket(), slog.New(slog.NewTextHandler(&e.charon.Log, nil))
 	l.Tick, l.Gap, l.Refresh = time.Second, 200*time.Millisecond, 2*time.Second
 	w := l.Watchdog

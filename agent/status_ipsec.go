@@ -42,7 +42,7 @@ func (l *StatusLoop) drive(ctx context.Context, ruleset bool) ([]vici.SA, time.D
 		return nil, 0, err
 	}
 	l.alive()
-	l.charon.pause = 0
+	l.charon.pause, l.linger = 0, lingering(l.want.expect, sas)
 	left, err := l.settle(ctx, sas)
 	if err != nil {
 		return nil, 0, err
@@ -56,7 +56,7 @@ func (l *StatusLoop) drive(ctx context.Context, ruleset bool) ([]vici.SA, time.D
 	switch {
 	case loading:
 		return left, 0, err
-	case initiating:
+	case initiating, len(l.linger) > 0:
 		return left, l.Gap, err
 	}
 	return left, l.Tick, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -53,13 +54,16 @@ type counters struct {
 // Status is status.json: what this half of the agent knows, for people and programs
 // inside the pod.
 type Status struct {
-	Written  time.Time          `json:"written"`
-	Report   report.Report      `json:"report"`
-	Charon   string             `json:"charon,omitempty"` // its version; empty: it doesn't answer, or the protocol is another
-	Config   string             `json:"config,omitempty"` // Hash of the gateway file that is wanted
-	InForce  time.Time          `json:"inForce,omitzero"` // since when all of it is loaded; zero: it isn't
-	Problems []volume.Problem   `json:"problems,omitempty"`
-	Memory   map[string]*record `json:"memory,omitempty"` // for the next start of the agent
+	Written  time.Time        `json:"written"`
+	Report   report.Report    `json:"report"`
+	Charon   string           `json:"charon,omitempty"` // its version; empty: it doesn't answer, or the protocol is another
+	Config   string           `json:"config,omitempty"` // Hash of the gateway file that is wanted
+	InForce  time.Time        `json:"inForce,omitzero"` // since when all of it is loaded; zero: it isn't
+	Problems []volume.Problem `json:"problems,omitempty"`
+	// Lingering are networks of the file that an SA of another peer than theirs still
+	// carries: that peer has not confirmed its end.
+	Lingering []netip.Prefix     `json:"lingering,omitempty"`
+	Memory    map[string]*record `json:"memory,omitempty"` // for the next start of the agent
 }
 
 // negotiatedFile holds the negotiated settings, in the notation of swanctl.conf.

@@ -24,6 +24,7 @@ type snapshot struct {
 	seen      map[series]sighting
 	sas       []vici.SA
 	dataplane *volume.Dataplane
+	age       time.Duration // of that, at the tick
 	problems  []volume.Problem
 	hash      string
 	inForce   time.Time
@@ -44,14 +45,14 @@ type problemKey struct{ part, text string }
 
 // publish tells everybody what was seen.
 func (l *StatusLoop) publish(ctx context.Context, peers []peerView, d *volume.Dataplane) {
-	s := &snapshot{at: l.Now(), peers: peers, dataplane: d, counts: l.counts, secrets: l.vault.mistakes()}
+	s := &snapshot{at: l.Now(), peers: peers, dataplane: d, age: l.age, counts: l.counts, secrets: l.vault.mistakes()}
 	if l.want == nil {
-		s.problems = l.problems(nil)
+		s.problems = l.problems(nil, d)
 		l.shown.Store(s)
 		return
 	}
 	s.gateway, s.ipsec, s.hash, s.inForce = l.want.expect.Gateway, l.want.ipsec(), l.want.hash, l.want.inForce
-	s.answers = !s.ipsec && d != nil && s.at.Sub(d.Written) <= l.Stale
+	s.answers = !s.ipsec && d != nil && l.age <= l.Stale
 	if l.charon.session != nil {
 		s.answers, s.sas = true, l.sas
 	}
@@ -62,11 +63,12 @@ func (l *StatusLoop) publish(ctx context.Context, peers []peerView, d *volume.Da
 	r := l.report(peers, d)
 	err := l.Sink.Report(ctx, r)
 	l.say("status", errText(err))
-	s.problems = l.problems(err)
+	s.problems = l.problems(err, d)
 	l.shown.Store(s)
 	l.write(Status{
 		Written: s.at, Report: r, Charon: l.charonVersion(), Config: s.hash, InForce: s.inForce,
-		Problems: s.problems, Memory: l.memory.Peers,
+		Lingering: l.linger,
+		Problems:  s.problems, Memory: l.memory.Peers,
 	})
 }
 
@@ -106,6 +108,9 @@ func (l *StatusLoop) charonVersion() string {
 	return l.charon.version
 }
 
+// volumeFiles are the subjects of the log that are files in the memory volume.
+var volumeFiles = []string{"status.json", "keys.json", negotiatedFile, secretsFile, "dataplane.json"}
+
 func (l *StatusLoop) write(s Status) {
 	data, err := json.Marshal(s)
 	if err == nil {
@@ -115,7 +120,7 @@ func (l *StatusLoop) write(s Status) {
 }
 
 // problems are what this half finds wrong, each with the time since when it does.
-func (l *StatusLoop) problems(sink error) []volume.Problem {
+func (l *StatusLoop) problems(sink error, d *volume.Dataplane) []volume.Problem {
 	var all []volume.Problem
 	now, before := l.Now(), l.since
 	l.since = map[problemKey]time.Time{}
@@ -132,6 +137,12 @@ func (l *StatusLoop) problems(sink error) []volume.Problem {
 	}
 	add(PartConfig, l.broken)
 	add(PartStatus, errText(sink))
+	for _, file := range volumeFiles {
+		add(PartVolume, l.said[file])
+	}
+	if d != nil && l.age > l.Stale {
+		add(PartDataplane, "the dataplane half has published nothing lately: it can't write dataplane.json, or it stands still")
+	}
 	if l.want != nil {
 		for _, ref := range l.want.secrets {
 			add(volume.PartKeys, l.keyProblem(ref))

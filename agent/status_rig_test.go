@@ -63,7 +63,7 @@ func (r *rig) restart() {
 	r.loop.Now = func() time.Time { return r.now }
 	r.loop.Log = slog.New(slog.NewTextHandler(r.log, nil))
 	r.loop.Call = 10 * time.Second
-	r.loop.Version = "v1"
+	r.loop.Version, r.loop.Place = "v1", "" // whatever is written by hand is of this pod
 	r.loop.prepare()
 	r.Cleanup(r.loop.charon.hangUp)
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -40,10 +39,7 @@ func answer(w http.ResponseWriter, err error) {
 }
 
 func (l *StatusLoop) healthy() error {
-	if age := l.Now().Sub(time.Unix(0, l.beat.Load())); age > l.Stuck {
-		return fmt.Errorf("the loop has shown no sign of life for %s", age.Round(time.Second))
-	}
-	return nil
+	return l.pulse.check(l.Now(), l.Stuck)
 }
 
 func (l *StatusLoop) ready() error {

@@ -18,7 +18,7 @@ func (l *StatusLoop) wireguard(d *volume.Dataplane) []peerView {
 	if d != nil {
 		l.noteInForce(d.Config == l.want.hash)
 	}
-	if d == nil || l.Now().Sub(d.Written) > l.Stale {
+	if d == nil || l.age > l.Stale {
 		return l.unknown()
 	}
 	found := map[string]volume.WireGuardPeer{}
@@ -27,6 +27,7 @@ func (l *StatusLoop) wireguard(d *volume.Dataplane) []peerView {
 			found[p.Name] = p
 		}
 	}
+	l.stamps.forget(l.Now())
 	views := make([]peerView, 0, len(l.want.expect.Peers))
 	for _, p := range l.want.expect.Peers {
 		peer, there := found[p.Name]
@@ -69,7 +70,7 @@ func (l *StatusLoop) handOver() {
 // young enough for packets to pass.
 func (l *StatusLoop) observeSession(p vpn.ExpectedPeer, peer volume.WireGuardPeer, there bool, d *volume.Dataplane) peerView {
 	now, r, v := l.Now(), l.memory.of(p.Name), l.view(p)
-	up := there && !peer.Handshake.IsZero() && now.Sub(peer.Handshake) < wireguard.SessionAge
+	up := there && !peer.Handshake.IsZero() && l.stamps.age("handshake of "+p.PublicKey, peer.Handshake, now) < wireguard.SessionAge
 	if there {
 		r.device(peer)
 	}

@@ -62,6 +62,7 @@ func TestNameOverTime(t *testing.T) {
 		{"useless addresses", erp + " 60 IN A 127.0.0.1", false, "10.20.0.2", "127.0.0.1", 8 * time.Second, 16 * time.Second},
 		{"longer and longer", "servfail", false, "10.20.0.2", "SERVFAIL", 15 * time.Second, 30 * time.Second},
 		{"but not for ever", "servfail", false, "10.20.0.2", "SERVFAIL", 15 * time.Second, 30 * time.Second},
+		{"an answer of nonsense", "garbage", false, "10.20.0.2", "the answer can't be read: of 127.0.0.1:", 15 * time.Second, 30 * time.Second},
 		{"all is well again", two, false, "10.20.0.2", "", time.Minute, time.Minute},
 		{"a failure starts from the beginning", "servfail", false, "10.20.0.2", "SERVFAIL", 500 * time.Millisecond, time.Second},
 		{"an answer that holds for no time", strings.Replace(two, "60", "0", 1), false, "10.20.0.2", "", 5 * time.Second, 5 * time.Second},

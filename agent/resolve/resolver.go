@@ -27,6 +27,9 @@ type Answer struct {
 	Skipped   error         // a full name before it in the search list could not be looked up
 }
 
+// errUnreadable says that a name server answers what no name server should.
+var errUnreadable = errors.New("the answer can't be read")
+
 // errAway says that no name server answers at all.
 var errAway = errors.New("no name server answers")
 
@@ -131,6 +134,8 @@ func (r Resolver) ask(ctx context.Context, servers []string, name string) (*dns.
 				return nil, ctx.Err()
 			}
 			switch {
+			case errors.Is(err, errUnreadable):
+				refused = err
 			case err != nil:
 				away = cmp.Or(away, err)
 			case answer.Rcode == dns.RcodeSuccess || answer.Rcode == dns.RcodeNameError:
@@ -156,6 +161,9 @@ func (r Resolver) exchange(ctx context.Context, network, server string, question
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	question.Id = dns.Id()
 	answer, _, err := client.ExchangeWithConnContext(ctx, question, conn)
+	if err != nil && (answer != nil || errors.Is(err, dns.ErrShortRead)) { // it came, and dns.Client couldn't make anything of it
+		return nil, fmt.Errorf("%w: of %s: %w", errUnreadable, server, err)
+	}
 	if err != nil {
 		return nil, err
 	}

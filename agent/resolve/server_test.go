@@ -109,6 +109,11 @@ func (s *server) ServeDNS(w dns.ResponseWriter, question *dns.Msg) {
 		return
 	case records == "another question":
 		answer.Question[0].Name = "else.example.org."
+	case records == "garbage":
+		text, _ := answer.Pack()
+		text[7]++ // one more answer than there is
+		_, _ = w.Write(append(text, "\xc0\xffgarbage"...))
+		return
 	case strings.HasPrefix(records, "large ") && network == "udp":
 		answer.Truncated = true
 	default:

@@ -24,6 +24,7 @@ const (
 // ones.
 type Dataplane struct {
 	Written   time.Time `json:"written"`
+	Network   string    `json:"network,omitempty"`   // the namespace that it is about, see Network
 	Interface string    `json:"interface,omitempty"` // name of the second NIC; empty: it is missing
 	Problems  []Problem `json:"problems,omitempty"`  // sorted by part and text; empty: all is well
 

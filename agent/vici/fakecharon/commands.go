@@ -145,7 +145,8 @@ func (c *Charon) establish(name, child string, peer Peer) []packet {
 	if peer.Notify != "" {
 		return append(told, c.log(name, "received "+peer.Notify+" notify, no CHILD_SA built")...)
 	}
-	sa.Children = append(sa.Children, Child{Name: child, State: "INSTALLED", RekeyIn: 3500})
+	remote := c.connections[name].section("children").section(child).list("remote_ts")
+	sa.Children = append(sa.Children, Child{Name: child, State: "INSTALLED", RekeyIn: 3500, Remote: remote})
 	c.number()
 	return append(told, updown("child-updown", true, c.message(*sa, sa.Children[len(sa.Children)-1:])))
 }
@@ -172,14 +173,21 @@ func (c *Charon) terminate(in Message) result {
 			matches++
 			continue
 		}
-		c.sas[i].Children = slices.DeleteFunc(slices.Clone(s.Children), func(ch Child) bool {
+		var kept []Child
+		for _, ch := range s.Children {
 			if ch.Name != child {
-				return false
+				kept = append(kept, ch)
+				continue
 			}
 			matches++
+			if c.peers[s.Connection].Silent {
+				ch.State = "DELETING"
+				kept = append(kept, ch)
+				continue
+			}
 			told = append(told, updown("child-updown", false, c.message(s, []Child{ch})))
-			return true
-		})
+		}
+		c.sas[i].Children = kept
 	}
 	if matches == 0 {
 		out := refuse("no matching SAs to terminate found")

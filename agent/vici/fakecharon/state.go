@@ -25,7 +25,8 @@ type Child struct {
 	ID                int // a new one is given if 0
 	State             string
 	BytesIn, BytesOut int
-	RekeyIn           int // seconds
+	RekeyIn           int      // seconds
+	Remote            []string // traffic selectors; nil: those of the connection as it is loaded
 }
 
 // Key is a pre-shared key as it arrived.
@@ -37,7 +38,7 @@ type Key struct {
 // Peer is how a connection's peer takes an initiate. One that isn't told anything
 // answers at once and everything comes up.
 type Peer struct {
-	Silent bool   // never answers: the SA stays CONNECTING
+	Silent bool   // never answers: the SA stays CONNECTING, and a child that is ended DELETING
 	Notify string // refuses, with this notify; TS_UNACCEPTABLE leaves an SA without children
 }
 
@@ -172,13 +173,17 @@ func (s *state) message(sa SA, children []Child) Message {
 }
 
 func childMessage(conf Message, child Child) Message {
+	remote := child.Remote
+	if remote == nil {
+		remote = conf.list("remote_ts")
+	}
 	return Message{
 		"name": child.Name, "uniqueid": strconv.Itoa(child.ID), "reqid": "1", "state": child.State,
 		"mode": "TUNNEL", "protocol": "ESP", "encap": "yes", "encr-alg": "AES_GCM_16", "encr-keysize": "256",
 		"bytes-in": strconv.Itoa(child.BytesIn), "packets-in": strconv.Itoa(child.BytesIn / 100),
 		"bytes-out": strconv.Itoa(child.BytesOut), "packets-out": strconv.Itoa(child.BytesOut / 100),
 		"rekey-time": strconv.Itoa(child.RekeyIn), "install-time": "1",
-		"local-ts": append([]string{}, conf.list("local_ts")...), "remote-ts": append([]string{}, conf.list("remote_ts")...),
+		"local-ts": append([]string{}, conf.list("local_ts")...), "remote-ts": append([]string{}, remote...),
 	}
 }
 
