@@ -10,6 +10,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/agent/volume"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render/nat"
 	"github.com/vpnctl/vpnctl/render/pod"
 )
 
@@ -41,10 +42,12 @@ func moving(t *testing.T, behind int) world {
 // grants of the ruleset in force, as "192.168.9.0/24 p0, x0".
 func (k *fakeKernel) grants() []string {
 	var all []string
-	for line := range strings.Lines(k.ruleset) {
-		if from, rest, ok := strings.Cut(strings.TrimSpace(line), " . "); ok && strings.Contains(rest, ": accept") {
-			_, note, _ := strings.Cut(rest, "# ")
-			all = append(all, from+" "+note)
+	table, _ := nat.Parse(k.ruleset)
+	for _, name := range []string{"grants_any", "grants"} {
+		set, _ := table.Set(name)
+		for _, e := range set.Elements {
+			from, _, _ := strings.Cut(e.Text, " . ")
+			all = append(all, from+" "+e.Note)
 		}
 	}
 	return all

@@ -37,15 +37,24 @@ func agreed(t nat.Table, e vpn.Expectation, holder func(netip.Prefix) string) (n
 		a.peers[p.Name] = p
 	}
 	reverse := a.reverse(t)
-	held := 0
+	open := map[string]bool{} // notes of grants
 	out := nat.Table{Chains: t.Chains, Sets: slices.Clone(t.Sets)}
-	for i, s := range out.Sets {
-		keep := a.grants
-		switch s.Name {
-		case "grants", "grants_any":
-		case "reverse_grants", "reverse_grants_any":
-			keep = func(x nat.Element) bool { return reverse[x.Note] }
-		default:
+	held := filter(out.Sets, func(x nat.Element) bool {
+		granted := a.grants(x)
+		open[x.Note] = open[x.Note] || granted
+		return granted
+	}, "grants", "grants_any")
+	held += filter(out.Sets, func(x nat.Element) bool { return reverse[x.Note] }, "reverse_grants", "reverse_grants_any")
+	// Flows that began with a grant go on as long as there is one.
+	filter(out.Sets, func(x nat.Element) bool { return open[x.Note] }, "open")
+	filter(out.Sets, func(x nat.Element) bool { return reverse[x.Note] }, "reverse_open")
+	return out, held
+}
+
+// filter takes from some of the sets what isn't to be kept, and tells how much that was.
+func filter(sets []nat.Set, keep func(nat.Element) bool, names ...string) (taken int) {
+	for i, s := range sets {
+		if !slices.Contains(names, s.Name) {
 			continue
 		}
 		kept := make([]nat.Element, 0, len(s.Elements))
@@ -54,10 +63,10 @@ func agreed(t nat.Table, e vpn.Expectation, holder func(netip.Prefix) string) (n
 				kept = append(kept, x)
 			}
 		}
-		held += len(s.Elements) - len(kept)
-		out.Sets[i].Elements = kept
+		taken += len(s.Elements) - len(kept)
+		sets[i].Elements = kept
 	}
-	return out, held
+	return taken
 }
 
 // agreement is the gateway's side of it.
@@ -72,7 +81,7 @@ func (a agreement) has(p vpn.ExpectedPeer, network netip.Prefix) bool {
 	return slices.Contains(p.Sources, network) && (by == "" || by == p.Name)
 }
 
-// grants reads "172.20.1.0/24 . 100.64.0.10 . udp . 53 : accept, # springfield, dns".
+// grants reads "172.20.1.0/24 . 100.64.0.10 . udp . 53, # springfield, dns".
 func (a agreement) grants(x nat.Element) bool {
 	peer, exposure, ok := strings.Cut(x.Note, ", ")
 	text, _, _ := strings.Cut(x.Text, " ")

@@ -261,7 +261,7 @@ func (k *fakeKernel) reach(names map[string]string) []string {
 	for _, name := range []string{"grants", "grants_any"} {
 		set, _ := table.Set(name)
 		for _, e := range set.Elements {
-			key := strings.Split(strings.TrimSuffix(e.Text, " : accept"), " . ")
+			key := strings.Split(e.Text, " . ")
 			for _, to := range targets[key[1]] {
 				all = append(all, k.from(netip.MustParsePrefix(key[0]), names)+" → "+to+" by "+strings.Join(key[2:], " "))
 			}

@@ -98,7 +98,7 @@ func TestDataplaneMakesItSo(t *testing.T) {
 		if s.kernel.plan.Tunnel != "" || s.kernel.plan.Anchor.IsValid() || s.kernel.device != nil {
 			t.Errorf("plan %+v, device %v", s.kernel.plan, s.kernel.device)
 		}
-		if !strings.Contains(s.kernel.ruleset, "192.168.10.0/24 . 100.64.3.10 : accept") {
+		if !strings.Contains(s.kernel.ruleset, "192.168.10.0/24 . 100.64.3.10,") {
 			t.Errorf("the grant isn't in force:\n%s", s.kernel.ruleset)
 		}
 	})

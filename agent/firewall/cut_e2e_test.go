@@ -32,7 +32,7 @@ func TestWithdrawnGrantEndsItsConnectionAndNoOther(t *testing.T) {
 	others := map[string]*netns.Stream{
 		"another peer's, to the same port":    l.Peer.Stream(t, oslo, "100.64.7.10:8080"),
 		"the same peer's, to another address": l.Peer.Stream(t, berlin, "100.64.7.11:9090"),
-		"one that isn't translated":           l.Ours.Stream(t, "10.254.0.5", "10.254.0.18:9903"),
+		"one that isn't translated":           l.Gateway.Stream(t, "10.254.0.18", "10.254.0.18:9903"),
 	}
 	step := func(name string, change func(in *vpn.Gateway), dead ...*netns.Stream) {
 		t.Helper()

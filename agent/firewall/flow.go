@@ -3,12 +3,9 @@ package firewall
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net/netip"
 
-	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,40 +21,52 @@ type flow struct {
 	target   netip.Addr // where that went instead
 	protocol uint8
 	port     uint16 // of the virtual IP and the target; 0 where the protocol has none
-
-	identity []*nl.RtAttr // names this connection and no later one of the same addresses
 }
 
-// flowOf reads one connection of the kernel's list, and false if its destination
-// wasn't translated.
-func flowOf(message []byte) (flow, bool, error) {
-	all, err := attributes(message[min(len(message), nl.SizeofNfgenmsg):])
-	if err != nil {
-		return flow{}, false, err
-	}
-	status := all[nl.CTA_STATUS]
-	if len(status) != 4 {
-		return flow{}, false, errors.New("a connection without a status")
-	}
-	if binary.BigEndian.Uint32(status)&statusTranslated == 0 {
-		return flow{}, false, nil
-	}
-	first, err := tupleOf(all[nl.CTA_TUPLE_ORIG])
-	if err != nil {
-		return flow{}, false, err
-	}
-	answer, err := tupleOf(all[nl.CTA_TUPLE_REPLY])
-	if err != nil {
-		return flow{}, false, err
-	}
-	f := flow{source: first.source, virtual: first.destination, target: answer.source, protocol: first.protocol, port: first.port}
-	f.identity = append(f.identity, nl.NewRtAttr(unix.NLA_F_NESTED|nl.CTA_TUPLE_ORIG, all[nl.CTA_TUPLE_ORIG]))
-	for _, kind := range []int{nl.CTA_ID, nl.CTA_ZONE} {
-		if value, ok := all[uint16(kind)]; ok {
-			f.identity = append(f.identity, nl.NewRtAttr(kind, value))
+// listed is one connection as the kernel lists it: the attributes that matter, each
+// whole, and good until the next one is read.
+type listed struct{ status, original, reply, id, zone attribute }
+
+func listedOf(message []byte) (l listed, err error) {
+	err = attributes(message[min(len(message), nl.SizeofNfgenmsg):], func(kind uint16, a attribute) {
+		switch kind {
+		case nl.CTA_STATUS:
+			l.status = a
+		case nl.CTA_TUPLE_ORIG:
+			l.original = a
+		case nl.CTA_TUPLE_REPLY:
+			l.reply = a
+		case nl.CTA_ID:
+			l.id = a
+		case nl.CTA_ZONE:
+			l.zone = a
 		}
+	})
+	if err == nil && len(l.status.value()) != 4 {
+		err = errors.New("a connection without a status")
 	}
-	return f, true, nil
+	return l, err
+}
+
+func (l listed) translated() bool {
+	return binary.BigEndian.Uint32(l.status.value())&statusTranslated != 0
+}
+
+// identity appends what names this connection and no later one of the same addresses.
+func (l listed) identity(to []byte) []byte {
+	return append(append(append(to, l.original...), l.id...), l.zone...)
+}
+
+func (l listed) flow() (flow, error) {
+	first, err := tupleOf(l.original)
+	if err != nil {
+		return flow{}, err
+	}
+	answer, err := tupleOf(l.reply)
+	if err != nil {
+		return flow{}, err
+	}
+	return flow{source: first.source, virtual: first.destination, target: answer.source, protocol: first.protocol, port: first.port}, nil
 }
 
 // tuple is one direction of a connection.
@@ -67,102 +76,60 @@ type tuple struct {
 	port                uint16 // it goes to
 }
 
-func tupleOf(data []byte) (t tuple, err error) {
-	parts, err := attributes(data)
-	if err != nil {
-		return t, err
-	}
-	addresses, err := attributes(parts[nl.CTA_TUPLE_IP])
-	if err != nil {
-		return t, err
-	}
-	ports, err := attributes(parts[nl.CTA_TUPLE_PROTO])
-	if err != nil {
-		return t, err
-	}
-	source, from := netip.AddrFromSlice(addresses[nl.CTA_IP_V4_SRC])
-	destination, to := netip.AddrFromSlice(addresses[nl.CTA_IP_V4_DST])
-	number := ports[nl.CTA_PROTO_NUM]
-	if !from || !to || len(number) != 1 {
-		return t, errors.New("a connection without addresses or protocol")
-	}
-	t = tuple{source: source, destination: destination, protocol: number[0]}
-	if port := ports[nl.CTA_PROTO_DST_PORT]; len(port) == 2 {
-		t.port = binary.BigEndian.Uint16(port)
-	}
-	return t, nil
-}
-
-// attributes of a netlink message by their number, without the bits that say how
-// they are written.
-func attributes(data []byte) (map[uint16][]byte, error) {
-	list, err := nl.ParseRouteAttr(data)
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[uint16][]byte, len(list))
-	for _, a := range list {
-		all[a.Attr.Type&nl.NLA_TYPE_MASK] = a.Value
-	}
-	return all, nil
-}
-
-// connections talks to the kernel's connection tracking.
-type connections struct{ sockets map[int]*nl.SocketHandle }
-
-func openConnections() (connections, error) {
-	socket, err := nl.GetNetlinkSocketAt(netns.None(), netns.None(), unix.NETLINK_NETFILTER)
-	if err != nil {
-		return connections{}, fmt.Errorf("opening connection tracking: %w", err)
-	}
-	return connections{map[int]*nl.SocketHandle{unix.NETLINK_NETFILTER: {Socket: socket}}}, nil
-}
-
-func (c connections) close() { c.sockets[unix.NETLINK_NETFILTER].Close() }
-
-func (c connections) request(operation, flags int) *nl.NetlinkRequest {
-	r := nl.NewNetlinkRequest(netlink.ConntrackTable<<8|operation, flags)
-	r.Sockets = c.sockets
-	r.AddData(&nl.Nfgenmsg{NfgenFamily: unix.AF_INET, Version: nl.NFNETLINK_V0})
-	return r
-}
-
-// each calls f with every translated IPv4 connection.
-func (c connections) each(f func(flow)) error {
-	request := c.request(nl.IPCTNL_MSG_CT_GET, unix.NLM_F_DUMP)
-	// Newer kernels leave the others out of the list; older ones don't know how.
-	request.AddData(nl.NewRtAttr(nl.CTA_STATUS, nl.BEUint32Attr(statusTranslated)))
-	var broken error
-	err := request.ExecuteIter(unix.NETLINK_NETFILTER, 0, func(message []byte) bool {
-		found, translated, err := flowOf(message)
-		if err != nil {
-			broken = err
-		} else if translated {
-			f(found)
+func tupleOf(a attribute) (t tuple, err error) {
+	known := false
+	note := func(kind uint16, a attribute) {
+		switch kind {
+		case nl.CTA_IP_V4_SRC:
+			t.source, _ = netip.AddrFromSlice(a.value())
+		case nl.CTA_IP_V4_DST:
+			t.destination, _ = netip.AddrFromSlice(a.value())
 		}
-		return broken == nil
-	})
-	if err == nil {
-		err = broken
 	}
-	if err != nil {
-		return fmt.Errorf("listing connections: %w", err)
+	noteProtocol := func(kind uint16, a attribute) {
+		switch value := a.value(); {
+		case kind == nl.CTA_PROTO_NUM && len(value) == 1:
+			t.protocol, known = value[0], true
+		case kind == nl.CTA_PROTO_DST_PORT && len(value) == 2:
+			t.port = binary.BigEndian.Uint16(value)
+		}
+	}
+	var broken error
+	err = attributes(a.value(), func(kind uint16, a attribute) {
+		switch kind {
+		case nl.CTA_TUPLE_IP:
+			broken = errors.Join(broken, attributes(a.value(), note))
+		case nl.CTA_TUPLE_PROTO:
+			broken = errors.Join(broken, attributes(a.value(), noteProtocol))
+		}
+	})
+	if err = errors.Join(err, broken); err == nil && (!t.source.IsValid() || !t.destination.IsValid() || !known) {
+		err = errors.New("a connection without addresses or protocol")
+	}
+	return t, err
+}
+
+// attribute is one of a netlink message, with its header and what fills it up.
+type attribute []byte
+
+func (a attribute) value() []byte {
+	if len(a) < unix.SizeofRtAttr {
+		return nil
+	}
+	return a[unix.SizeofRtAttr:nl.NativeEndian().Uint16(a)]
+}
+
+// attributes calls f with each attribute, and its number without the bits that say how
+// it is written.
+func attributes(data []byte, f func(kind uint16, a attribute)) error {
+	for len(data) >= unix.SizeofRtAttr {
+		length := int(nl.NativeEndian().Uint16(data))
+		if length < unix.SizeofRtAttr || length > len(data) {
+			return errors.New("an attribute that ends beyond its message")
+		}
+		padded := min((length+unix.RTA_ALIGNTO-1)&^(unix.RTA_ALIGNTO-1), len(data))
+		f(nl.NativeEndian().Uint16(data[2:])&nl.NLA_TYPE_MASK, attribute(data[:padded:padded]))
+		data = data[padded:]
 	}
 	return nil
-}
-
-// end deletes one connection, and returns false if it had ended already.
-func (c connections) end(f flow) (bool, error) {
-	request := c.request(nl.IPCTNL_MSG_CT_DELETE, unix.NLM_F_ACK)
-	for _, a := range f.identity {
-		request.AddData(a)
-	}
-	_, err := request.Execute(unix.NETLINK_NETFILTER, 0)
-	if errors.Is(err, unix.ENOENT) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("ending the connection from %s to %s: %w", f.source, f.virtual, err)
-	}
-	return true, nil
 }

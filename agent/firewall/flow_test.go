@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 )
@@ -43,6 +42,16 @@ func message(attributes ...*nl.RtAttr) []byte {
 
 func status(bits uint32) *nl.RtAttr { return packed(nl.CTA_STATUS, nl.BEUint32Attr(bits)) }
 
+// read is the flow of a message, if it is translated.
+func read(message []byte) (f flow, translated bool, err error) {
+	l, err := listedOf(message)
+	if err != nil || !l.translated() {
+		return flow{}, false, err
+	}
+	f, err = l.flow()
+	return f, true, err
+}
+
 func TestConnectionsAsTheKernelListsThem(t *testing.T) {
 	original := packedTuple(nl.CTA_TUPLE_ORIG, "192.168.10.9", "100.64.7.10", 6, 40000, 443)
 	answer := packedTuple(nl.CTA_TUPLE_REPLY, "10.20.0.5", "10.254.0.18", 6, 443, 40000)
@@ -60,11 +69,11 @@ func TestConnectionsAsTheKernelListsThem(t *testing.T) {
 		"with what we know nothing of":  {message(packed(99, []byte{1, 2, 3}), original, answer, status(0x20)), want, true},
 		"in another order of its parts": {message(status(0x20), answer, original), want, true},
 	} {
-		got, translated, err := flowOf(c.message)
+		got, translated, err := read(c.message)
 		if err != nil || translated != c.translated {
 			t.Errorf("%s: translated %t (%v), want %t", sentence, translated, err, c.translated)
 		}
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(flow{}), cmpopts.IgnoreFields(flow{}, "identity"), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(flow{}), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", sentence, diff)
 		}
 	}
@@ -73,11 +82,11 @@ func TestConnectionsAsTheKernelListsThem(t *testing.T) {
 func TestConnectionIsNamedByMoreThanItsAddresses(t *testing.T) {
 	original := packedTuple(nl.CTA_TUPLE_ORIG, "192.168.10.9", "100.64.7.10", 6, 40000, 443)
 	id, zone := packed(nl.CTA_ID, nl.BEUint32Attr(7)), packed(nl.CTA_ZONE, nl.BEUint16Attr(3))
-	f, _, err := flowOf(message(original, packedTuple(nl.CTA_TUPLE_REPLY, "10.20.0.5", "10.254.0.18", 6, 443, 40000), status(0x20), id, zone))
+	l, err := listedOf(message(original, packedTuple(nl.CTA_TUPLE_REPLY, "10.20.0.5", "10.254.0.18", 6, 443, 40000), status(0x20), id, zone))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := message(f.identity...)
+	got := l.identity(message())
 	if diff := cmp.Diff(message(original, id, zone), got); diff != "" {
 		t.Errorf("what a deletion asks for (-want +got)\n%s", diff)
 	}
@@ -94,7 +103,7 @@ func TestBrokenMessagesAreErrors(t *testing.T) {
 		"a length beyond it":   append(message(status(0x20)), 0xff, 0, 1, 0),
 		"cut off in its midst": message(status(0x20), original)[:30],
 	} {
-		if f, translated, err := flowOf(data); err == nil {
+		if f, translated, err := read(data); err == nil {
 			t.Errorf("%s: read as %v, %t", sentence, f, translated)
 		}
 	}

@@ -11,11 +11,12 @@ import (
 )
 
 // grants answer who may reach which virtual IP, and where that leads. They are read
-// from the elements of a ruleset's maps.
+// from the elements of a ruleset's sets and maps.
 type grants struct {
 	open    map[pair][]service
-	lengths []int // of the sources' prefixes: what it takes to find one
+	lengths []int // of all sources' prefixes: what it takes to find one
 	targets map[netip.Addr][]target
+	owners  map[netip.Prefix]string // of the peers' networks
 }
 
 type pair struct {
@@ -42,10 +43,10 @@ func (s service) holds(protocol uint8, port uint16) bool {
 	return s.protocol == 0 || s.protocol == protocol && s.from <= port && port <= s.to
 }
 
-// grantsOf reads the maps of a ruleset. An element that can't be read is an error:
+// grantsOf reads the sets and maps of a ruleset. An element that can't be read is an error:
 // half the grants would cut those whom the other half lets through.
 func grantsOf(table nat.Table, hosts []Host) (grants, error) {
-	g := grants{open: map[pair][]service{}, targets: map[netip.Addr][]target{}}
+	g := grants{open: map[pair][]service{}, targets: map[netip.Addr][]target{}, owners: map[netip.Prefix]string{}}
 	for _, s := range table.Sets {
 		read := g.reader(s.Name)
 		if read == nil {
@@ -54,7 +55,7 @@ func grantsOf(table nat.Table, hosts []Host) (grants, error) {
 		for _, e := range s.Elements {
 			key, value, _ := strings.Cut(e.Text, " : ")
 			if err := read(strings.Split(key, " . "), value); err != nil {
-				return grants{}, fmt.Errorf("map %s: element %q: %w", s.Name, e.Text, err)
+				return grants{}, fmt.Errorf("%s: element %q: %w", s.Name, e.Text, err)
 			}
 		}
 	}
@@ -74,13 +75,26 @@ func (g *grants) reader(set string) func(key []string, value string) error {
 		return g.grant
 	case "targets", "targets_any", "reverse_targets", "reverse_targets_any":
 		return g.target
+	case "peers":
+		return g.owner
 	}
 	return nil
 }
 
-// grant reads: source . virtual IP [. protocol . ports] : accept
-func (g *grants) grant(key []string, verdict string) error {
-	if len(key) < 2 || verdict != "accept" {
+// owner reads: network : peer
+func (g *grants) owner(key []string, peer string) error {
+	network, err := prefix(key[0])
+	if err != nil {
+		return err
+	}
+	g.owners[network] = peer
+	g.lengths = append(g.lengths, network.Bits())
+	return nil
+}
+
+// grant reads: source . virtual IP [. protocol . ports]
+func (g *grants) grant(key []string, value string) error {
+	if len(key) < 2 || value != "" {
 		return fmt.Errorf("not a grant")
 	}
 	from, err := prefix(key[0])
@@ -183,4 +197,20 @@ func (g *grants) leads(f flow) bool {
 		known = true
 	}
 	return !known
+}
+
+// surplus counts a connection as of the peer that it comes from, and tells whether that
+// has more than it may.
+func (g *grants) surplus(f flow, count map[string]int) bool {
+	for _, bits := range g.lengths {
+		from, err := f.source.Prefix(bits)
+		if err != nil {
+			continue
+		}
+		if peer, there := g.owners[from]; there {
+			count[peer]++
+			return count[peer] > nat.MaxConnections
+		}
+	}
+	return false
 }

@@ -34,12 +34,12 @@ func from(protocol, source, virtual string, port uint16, target string) flow {
 func TestWhichConnectionsAreAllowed(t *testing.T) {
 	table := rules(map[string][]string{
 		"grants": {
-			"192.168.10.0/24 . 100.64.7.10 . tcp . 443 : accept", "192.168.10.0/24 . 100.64.7.10 . udp . 8000-8010 : accept",
-			"192.168.10.0/24 . 100.64.7.13 . tcp . 443 : accept", "192.168.10.0/24 . 100.64.7.14 . udp . 443 : accept",
+			"192.168.10.0/24 . 100.64.7.10 . tcp . 443", "192.168.10.0/24 . 100.64.7.10 . udp . 8000-8010",
+			"192.168.10.0/24 . 100.64.7.13 . tcp . 443", "192.168.10.0/24 . 100.64.7.14 . udp . 443",
 		},
-		"grants_any":          {"100.64.7.199/32 . 100.64.7.11 : accept", "192.168.20.7 . 100.64.7.11 : accept"},
-		"reverse_grants":      {"10.254.0.0/24 . 100.64.7.200 . tcp . 502 : accept"},
-		"reverse_grants_any":  {"10.254.0.0/24 . 100.64.7.201 : accept"},
+		"grants_any":          {"100.64.7.199/32 . 100.64.7.11", "192.168.20.7 . 100.64.7.11"},
+		"reverse_grants":      {"10.254.0.0/24 . 100.64.7.200 . tcp . 502"},
+		"reverse_grants_any":  {"10.254.0.0/24 . 100.64.7.201"},
 		"targets":             {"100.64.7.10 . tcp . 443 : 10.20.0.5", "100.64.7.10 . udp . 8000-8010 : 10.20.0.5"},
 		"targets_any":         {"100.64.7.11 : 10.20.0.6"},
 		"reverse_targets":     {"100.64.7.200 . tcp . 502 : 192.168.10.9"},
@@ -97,15 +97,15 @@ func TestWhichConnectionsAreAllowed(t *testing.T) {
 func TestElementsThatCannotBeReadCutNobody(t *testing.T) {
 	for _, c := range []struct{ set, element string }{
 		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp . 443 : drop"},
-		{"grants", "192.168.10.0/24 . 100.64.7.10 . sctp . 443 : accept"},
-		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp : accept"},
-		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp . 443 . 5 : accept"},
-		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp . 70000 : accept"},
-		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp . 1-https : accept"},
-		{"grants_any", "192.168.10.0/24 : accept"},
-		{"grants_any", "192.168.10.0/33 . 100.64.7.10 : accept"},
-		{"grants_any", "192.168.10.0/24 . web : accept"},
-		{"reverse_grants_any", "192.168.10.0/24 . 100.64.7.10"},
+		{"grants", "192.168.10.0/24 . 100.64.7.10 . sctp . 443"},
+		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp"},
+		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp . 443 . 5"},
+		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp . 70000"},
+		{"grants", "192.168.10.0/24 . 100.64.7.10 . tcp . 1-https"},
+		{"grants_any", "192.168.10.0/24"},
+		{"grants_any", "192.168.10.0/33 . 100.64.7.10"},
+		{"grants_any", "192.168.10.0/24 . web"},
+		{"reverse_grants_any", "192.168.10.0/24 . 100.64.7.10 : accept"},
 		{"targets", "100.64.7.10 . tcp . 443 : (known after apply)"},
 		{"targets_any", "web : 10.20.0.5"},
 		{"reverse_targets", "100.64.7.10 . tcp . : 10.20.0.5"},
@@ -138,7 +138,7 @@ func (w written) element() string {
 	if w.target.IsValid() {
 		return s + " : " + w.target.String()
 	}
-	return s + " : accept"
+	return s
 }
 
 func (w written) fits(f flow) bool {

@@ -3,6 +3,7 @@ package firewall
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -70,7 +71,35 @@ func (t *Table) list(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("listing the ruleset: %w", err)
 	}
-	return listing, nil
+	return uncounted(listing)
+}
+
+// uncounted is a listing without what the kernel itself has put into the table.
+func uncounted(listing string) (string, error) {
+	var all struct {
+		Objects []json.RawMessage `json:"nftables"`
+	}
+	if err := json.Unmarshal([]byte(listing), &all); err != nil {
+		return "", fmt.Errorf("reading nft's list of the ruleset: %w", err)
+	}
+	for i, object := range all.Objects {
+		var counted struct {
+			Set *struct {
+				Name   string
+				Size   int
+				Handle int
+			}
+		}
+		if err := json.Unmarshal(object, &counted); err != nil || counted.Set == nil || counted.Set.Name != nat.ConnectionSet {
+			continue // of another shape: it stays as it is
+		}
+		var err error
+		if all.Objects[i], err = json.Marshal(counted); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(all.Objects)
+	return string(text), err
 }
 
 func (t *Table) forget() { t.applied, t.listing = "", "" }
@@ -89,8 +118,13 @@ func generation() (uint32, error) {
 		return 0, fmt.Errorf("reading the ruleset's generation: %w", err)
 	}
 	for _, answer := range answers {
-		attributes, err := attributes(answer[min(len(answer), nl.SizeofNfgenmsg):])
-		if id := attributes[nftaGenID]; err == nil && len(id) == 4 {
+		var id []byte
+		err := attributes(answer[min(len(answer), nl.SizeofNfgenmsg):], func(kind uint16, a attribute) {
+			if kind == nftaGenID {
+				id = a.value()
+			}
+		})
+		if err == nil && len(id) == 4 {
 			return binary.BigEndian.Uint32(id), nil
 		}
 	}

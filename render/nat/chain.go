@@ -69,33 +69,42 @@ const (
 	shards   = 512
 	perShard = 64
 	maxPeers = 8192 // at a time, with connections
+
+	// MaxConnections is how many a peer has at most.
+	MaxConnections = shards * perShard
 )
 
-// counted lets no peer fill the kernel's list of connections, which all of them share.
-// A connection is counted when it is about to enter the list: after it was granted, and
-// with its first packet alone.
+// counted marks a connection through an exposure as the peer's that makes it, and lets
+// no peer fill the kernel's list of connections, which all of them share. That is when
+// it is about to enter the list: after it was granted, and with its first packet alone.
 func counted() []string {
-	return []string{fmt.Sprintf("ct status ! confirmed ct original ip daddr @exposures ct mark set ct original ip saddr map @peers"+
-		" meta mark set jhash ct original ip saddr . th sport mod %d add @%s { ct mark . meta mark ct count over %d } drop", shards, ConnectionSet, perShard)}
+	const first = "ct status ! confirmed ct original ip daddr @exposures "
+	return []string{
+		first + "ct mark set ct original ip saddr map @peers",
+		first + "ct mark 0 drop",
+		first + fmt.Sprintf("meta mark set jhash ct original ip saddr . th sport mod %d add @%s { ct mark . meta mark ct count over %d } drop", shards, ConnectionSet, perShard),
+	}
 }
 
 // sealed stands behind source translation, because only then does the kernel know
 // whether an IPsec policy takes the packet.
 //
-//	from the service CIDR   through the tunnel, or to an internal source by the port
+//	from the service CIDR   through the tunnel, or as an answer of a reverse exposure by
+//	                        the port, which goes to the internal source that asked
 //	to a peer's address     through the tunnel
 //
-// The first holds without knowing the peer: of one that was removed just now, flows go
-// on until they are ended. The tunnel's own packets pass, because a peer's public
-// address may lie within its own subnets.
+// The first holds without knowing the peer, who may have been removed just now. The
+// tunnel's own packets pass, because a peer's public address may lie within its own
+// subnets.
 func (in Input) sealed(t tunnel) []string {
 	from := "ip saddr " + in.Ledger.ServiceCIDR.String()
 	rules := []string{
-		fmt.Sprintf("%s ip daddr != @internal %s drop", from, t.notInto),
-		fmt.Sprintf("%s oifname != %q %s drop", from, PortInterface, t.notInto),
+		fmt.Sprintf("%s %s accept", from, t.into),
+		fmt.Sprintf("%s oifname %q ct direction reply ct original ip daddr @reverse_exposures accept", from, PortInterface),
+		from + " drop",
 	}
 	if to, some := in.outside(); some {
-		rules = append(rules, fmt.Sprintf("udp sport %s ip saddr != %s %saccept", in.ports(), in.Ledger.ServiceCIDR, to))
+		rules = append(rules, fmt.Sprintf("udp sport %s %saccept", in.ports(), to))
 	}
 	return append(rules, "ip daddr @remote "+t.notInto+" drop")
 }

@@ -18,5 +18,5 @@
 //	             or from the gateway's own .1 (to a target behind a peer)
 //	counted      one connection too many of one peer: drop
 //	sealed       from the service CIDR or to a peer's subnet, but neither through the
-//	             tunnel nor to an internal source: drop
+//	             tunnel nor as an answer to an internal source: drop
 package nat

@@ -11,9 +11,8 @@ import (
 // down to an MTU of 1440.
 const maxSegment = 1300
 
-// forward judges every packet by the grants, be it the first of its flow, a later one
-// or an answer: what is revoked ends with the packet at hand, whatever the kernel still
-// remembers.
+// forward lets through what is granted, and judges every packet: what is revoked ends
+// with the packet at hand, whatever the kernel still remembers of its flow.
 //
 //	                    asks                answers
 //	exposure            from the tunnel     by the port
@@ -28,25 +27,34 @@ func (in Input) forward(t tunnel) []string {
 		rules = append(rules, fmt.Sprintf("tcp flags syn tcp option maxseg size set %d", maxSegment))
 	}
 	rules = append(rules, "ip saddr @remote "+t.notFrom+" drop")
-	rules = append(rules, granted(t.from, t.port, "grants")...)
-	rules = append(rules, granted(t.port, t.from, "reverse_grants")...)
+	rules = append(rules, goingOn(t.from, t.port, "ct mark . ct original ip daddr @open")...)
+	rules = append(rules, goingOn(t.port, t.from, "ct original ip daddr @reverse_open")...)
+	rules = append(rules, beginning(t.from, "grants")...)
+	rules = append(rules, beginning(t.port, "reverse_grants")...)
 	return append(rules, messages(t)...)
 }
 
-// granted are the rules for one kind of exposures, by where a flow's packets come from.
-// Its port is the same before and after translation.
-func granted(asks, answers, grants string) []string {
-	const asked, answered = " ct status dnat ct direction original ct state new,established ", " ct status dnat ct direction reply ct state established "
-	const flow = "ct original ip saddr . ct original ip daddr "
+// goingOn are the rules for flows of one kind of exposures that were granted before, by
+// where their packets come from: whoever began them may still use the virtual IP. (What
+// it lost of ports and networks, the agent cuts.) While one ruleset takes another one's
+// place, maps and what holds ranges are empty for a moment; the sets that these rules ask
+// are not, so that no packet is lost.
+func goingOn(asks, answers, open string) []string {
+	const flow = " ct status dnat ct state established ct direction "
+	return []string{asks + flow + "original " + open + " accept", answers + flow + "reply " + open + " accept"}
+}
+
+// beginning are the rules for the first packets of flows, until there is an answer.
+func beginning(asks, grants string) []string {
+	const flow = " ct status dnat ct state new ip saddr . ct original ip daddr "
 	return []string{
-		asks + asked + flow + ". meta l4proto . th dport vmap @" + grants,
-		asks + asked + flow + "vmap @" + grants + "_any",
-		answers + answered + flow + ". meta l4proto . th sport vmap @" + grants,
-		answers + answered + flow + "vmap @" + grants + "_any",
+		asks + flow + ". meta l4proto . th dport @" + grants + " accept",
+		asks + flow + "@" + grants + "_any accept",
 	}
 }
 
-// messages are ICMP's errors about a flow, which quote a packet of it that anybody can make up:
+// messages are ICMP's errors about a flow, which quote a packet of it that anybody can
+// make up:
 //
 //	about         from         about packets    go on
 //	exposures     our side     of the peer      to the peer
@@ -56,10 +64,10 @@ func granted(asks, answers, grants string) []string {
 //	reverse ones  our side     of the target    to the target
 //	reverse ones  the peer     of our side      if the target is behind the same peer
 func messages(t tunnel) []string {
-	const about = " ct status dnat ct state related icmp type { destination-unreachable, time-exceeded, parameter-problem } "
+	const about = " ct status dnat ct state related icmp type { destination-unreachable, time-exceeded, parameter-problem } ct direction "
 	return []string{
-		t.port + about + "ct direction reply ct original ip daddr @exposures accept",
-		t.port + about + "ct direction original ct original ip daddr @reverse_exposures accept",
-		t.from + about + "ct direction reply ip saddr . ct original ip daddr @behind accept",
+		t.port + about + "reply ct mark . ct original ip daddr @open accept",
+		t.port + about + "original ct original ip daddr @reverse_open accept",
+		t.from + about + "reply ip saddr . ct original ip daddr @behind accept",
 	}
 }

@@ -40,6 +40,7 @@ func Of(in Input) (Table, error) {
 	if err != nil {
 		return Table{}, err
 	}
+	numbers := in.numbers()
 	return Table{
 		Sets: append([]Set{
 			{Name: "remote", Type: "ipv4_addr", Interval: true, Elements: elements(remote, source.network)},
@@ -50,8 +51,9 @@ func Of(in Input) (Table, error) {
 			targetsAny("reverse_targets_any", reverse), targets("reverse_targets", reverse),
 			grantsAny("grants_any", exposures), grants("grants", exposures),
 			grantsAny("reverse_grants_any", reverse), grants("reverse_grants", reverse),
-			{Name: "behind", Type: "ipv4_addr . ipv4_addr", Interval: true, Elements: behind},
-			{Name: "peers", Type: typePeers, Interval: true, Elements: elements(remote, owners(remote))},
+			open(exposures, numbers), reverseOpen(reverse),
+			{Name: "behind", Type: typeGrantsAny, Interval: true, Elements: behind},
+			{Name: "peers", Type: typePeers, Interval: true, Elements: elements(remote, numbers.owner)},
 			{Name: ConnectionSet, Type: "mark . mark", Size: shards * maxPeers},
 		}, hostMaps(exposures)...),
 		Chains: in.chains(exposures),

@@ -7,12 +7,13 @@ import (
 	"slices"
 )
 
-// Types of the maps.
+// Types of the sets and maps.
 const (
 	typeTargetsAny = "ipv4_addr : ipv4_addr"
 	typeTargets    = "ipv4_addr . inet_proto . inet_service : ipv4_addr"
-	typeGrantsAny  = "ipv4_addr . ipv4_addr : verdict"
-	typeGrants     = "ipv4_addr . ipv4_addr . inet_proto . inet_service : verdict"
+	typeGrantsAny  = "ipv4_addr . ipv4_addr"
+	typeGrants     = "ipv4_addr . ipv4_addr . inet_proto . inet_service"
+	typeOpen       = "mark . ipv4_addr"
 	typePeers      = "ipv4_addr : mark"
 )
 
@@ -75,7 +76,7 @@ func grantsAny(name string, flows []flow) Set {
 			continue
 		}
 		for _, from := range f.sources {
-			s.add(from.note(f), "%s . %s : accept", from.prefix, f.virtual)
+			s.add(from.note(f), "%s . %s", from.prefix, f.virtual)
 		}
 	}
 	return s
@@ -88,7 +89,7 @@ func grants(name string, flows []flow) Set {
 	for _, f := range flows {
 		for _, from := range f.sources {
 			for _, ports := range f.Target.Ports {
-				s.add(from.note(f), "%s . %s . %s . %s : accept", from.prefix, f.virtual, f.Target.Protocol, ports)
+				s.add(from.note(f), "%s . %s . %s . %s", from.prefix, f.virtual, f.Target.Protocol, ports)
 			}
 		}
 	}
@@ -116,18 +117,6 @@ func elements(all []source, text func(source) string) []Element {
 }
 
 func (s source) network() string { return s.prefix.String() }
-
-// owners writes which peer a network is of, as a number that is no other peer's: the
-// first address of the first of its networks. It stays when other peers come and go.
-func owners(all []source) func(source) string {
-	first := map[string]netip.Addr{}
-	for _, s := range all {
-		if _, there := first[s.name]; !there {
-			first[s.name] = s.prefix.Addr()
-		}
-	}
-	return func(s source) string { return fmt.Sprintf("%s : 0x%x", s.prefix, first[s.name].AsSlice()) }
-}
 
 // cover drops networks that lie within another one: nft refuses elements that
 // overlap.

@@ -18,18 +18,21 @@ const (
 
 // tunnel says how the kernel shows that a packet came, or goes, through the tunnel, or
 // came in by the port and not through it.
-type tunnel struct{ from, notFrom, notInto, port string }
+type tunnel struct{ from, notFrom, into, notInto, port string }
 
 func (in Input) tunnel() tunnel {
 	port := fmt.Sprintf("iifname %q", PortInterface)
 	device := WireGuardInterface
 	if in.Gateway.Protocol == vpn.IPsec {
 		if in.Dataplane != vpn.DataplaneUserspace {
-			return tunnel{"meta secpath exists", "meta secpath missing", "rt ipsec missing", port + " meta secpath missing"}
+			return tunnel{"meta secpath exists", "meta secpath missing", "rt ipsec exists", "rt ipsec missing", port + " meta secpath missing"}
 		}
 		device = CharonInterface
 	}
-	return tunnel{fmt.Sprintf("iifname %q", device), fmt.Sprintf("iifname != %q", device), fmt.Sprintf("oifname != %q", device), port}
+	return tunnel{
+		fmt.Sprintf("iifname %q", device), fmt.Sprintf("iifname != %q", device),
+		fmt.Sprintf("oifname %q", device), fmt.Sprintf("oifname != %q", device), port,
+	}
 }
 
 // ports are the tunnel's own, at the port's address, as a match takes them.
