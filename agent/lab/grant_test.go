@@ -3,6 +3,8 @@
 package lab
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +38,7 @@ const everything = "{exposures: [web, echo, erp], reverseExposures: [mes, pulse]
 // reach wants an answer of an exposure.
 func (l *ipsecLab) reach(t *testing.T, service, source string) {
 	t.Helper()
-	to := map[string]string{"web": "100.64.0.10:8080", "erp": "100.64.0.12:8080"}[service]
+	to := map[string]string{"web": "100.64.0.10:8080", "erp": "100.64.0.12:8080", "erp2": "100.64.0.12:8080"}[service]
 	want := service + " for " + l.pod.rendered.expect.Port.Address
 	if got, err := fetch(l.hostOf(source), source, to, "/", answerWithin); err != nil || got != want {
 		t.Errorf("%s from %s: want %q, got %q (%v)", service, source, want, got, err)
@@ -79,21 +81,44 @@ func (l *ipsecLab) grants(t *testing.T) {
 	victim := second.host.Stream(t, "", "100.64.0.11:7")
 	time.Sleep(500 * time.Millisecond)
 	l.edit(t, map[string]string{"plant2.yaml": plantManifest(second, usual, "{exposures: [web]}")})
-	ends(t, victim)
+	ends(t, "a revoked grant ends its live connection", victim)
 	refused(t, attempt{"a revoked exposure", second.host, "", "100.64.0.11:7"})
 	l.reach(t, "web", "192.168.20.40")
+	l.withdraws(t)
 	l.undisturbed(t, "plant1's connection, through all of this", bystander)
 }
 
-// ends wants a stream, whose grant was revoked just now, to have ended in time.
-func ends(t *testing.T, s *netns.Stream) {
+// withdraws: an exposure that is removed ends what leads to it.
+func (l *ipsecLab) withdraws(t *testing.T) {
+	second, gateway := l.plants["plant2"], fmt.Sprintf(dc1, usual.ike)
+	const exposure = "    - {name: passing, virtualIP: 100.64.0.19, target: {address: 10.20.0.16, ports: [7]}}\n  reverseExposures:"
+	l.edit(t, map[string]string{
+		"dc1.yaml":    strings.Replace(gateway, "  reverseExposures:", exposure, 1),
+		"plant2.yaml": plantManifest(second, usual, "{exposures: [web, passing]}"),
+	})
+	netns.Eventually(t, "an exposure is added", 5*time.Second, func() bool {
+		c, err := second.host.Dial("", "100.64.0.19:7", time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	victim := second.host.Stream(t, "", "100.64.0.19:7")
+	time.Sleep(500 * time.Millisecond)
+	l.edit(t, map[string]string{"dc1.yaml": gateway, "plant2.yaml": plantManifest(second, usual, "{exposures: [web]}")})
+	ends(t, "an exposure that is removed ends its connections", victim)
+	refused(t, attempt{"an exposure that is removed", second.host, "", "100.64.0.19:7"})
+}
+
+// ends wants a stream, which nothing grants since just now, to have ended in time.
+func ends(t *testing.T, what string, s *netns.Stream) {
 	t.Helper()
 	revoked := time.Now()
 	time.Sleep(4 * cutBound)
 	took := max(0, time.Since(revoked)-s.Silence())
-	t.Logf("%-58s %8s  (bound %s)", "a revoked grant ends its live connection", took.Round(10*time.Millisecond), cutBound)
+	t.Logf("%-58s %8s  (bound %s)", what, took.Round(10*time.Millisecond), cutBound)
 	if took > cutBound {
-		t.Errorf("a revoked connection went on for %s", took)
+		t.Errorf("%s: it went on for %s", what, took)
 	}
 }
 

@@ -99,7 +99,10 @@ func TestIPsecFaults(t *testing.T) {
 		{"an API server that is away", (*ipsecLab).apiAway},
 		{"a charon that dies", (*ipsecLab).charonDies},
 		{"a peer that is away", (*ipsecLab).peerAway},
+		{"a peer that starts anew without a word", (*ipsecLab).diesSilently},
+		{"charon and the agent die while the API server is away", (*ipsecLab).nobodyToAsk},
 		{"a charon that hangs", (*ipsecLab).charonHangs},
+		{"a network that goes from a silent peer to another", (*ipsecLab).networkMoves},
 		{"sizes and requests", (*ipsecLab).sizes},
 		{"no secret is anywhere", (*ipsecLab).secrecy},
 	}...)

@@ -67,7 +67,6 @@ func (l *ipsecLab) hostile(t *testing.T) {
 	}
 }
 
-// secrecy: no secret is in any file, log, metric or object.
 // forms are the ways in which a secret might stand somewhere: as it is, without what is
 // around it, in base64 and in hexadecimal digits.
 func forms(secret []byte) []string {
@@ -78,6 +77,7 @@ func forms(secret []byte) []string {
 	return all
 }
 
+// secrecy: no secret is in any file, log, metric or object.
 func (l *ipsecLab) secrecy(t *testing.T) {
 	places := map[string]string{}
 	for _, c := range l.pod.containers {

@@ -92,7 +92,18 @@ func (l *ipsecLab) reload(t *testing.T) {
 			return err == nil
 		})
 
+		l.edit(t, map[string]string{"plant3.yaml": plantManifest(third, usual, "{exposures: [web, echo]}")})
+		netns.Eventually(t, "it is granted another exposure", 5*time.Second, func() bool {
+			c, err := third.host.Dial("", "100.64.0.11:7", time.Second)
+			if err == nil {
+				c.Close()
+			}
+			return err == nil
+		})
+		victim := third.host.Stream(t, "", "100.64.0.11:7")
+		time.Sleep(500 * time.Millisecond)
 		l.edit(t, map[string]string{"plant3.yaml": ""})
+		ends(t, "a peer that is removed has no connection left", victim)
 		netns.Eventually(t, "a removed peer's tunnels are gone", 10*time.Second, func() bool {
 			all, _ := l.associations(t, "plant3")
 			return len(all) == 0

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,7 +87,7 @@ func (l *wireguardLab) grants(t *testing.T) {
 	victim := a.ns.Stream(t, a.inner, "100.64.0.11:7")
 	time.Sleep(300 * time.Millisecond)
 	l.edit(t, map[string]string{"laptop-a.yaml": roadManifest(a, laptopASetting, "{exposures: [web]}")})
-	ends(t, victim)
+	ends(t, "a revoked grant ends its live connection", victim)
 	refused(t, attempt{"a revoked exposure", a.ns, a.inner, "100.64.0.11:7"})
 	l.undisturbed(t, "the site's connection, meanwhile", bystander)
 }
@@ -96,7 +97,18 @@ func (l *wireguardLab) reload(t *testing.T) {
 	b := l.roads["laptop-b"]
 	transfer := l.roads["site"].host.Stream(t, "", "100.64.0.11:7")
 	before := l.wire("site")
+	l.edit(t, map[string]string{"laptop-b.yaml": roadManifest(b, laptopBSetting, "{exposures: [web, echo]}")})
+	netns.Eventually(t, "it is granted another exposure", 5*time.Second, func() bool {
+		c, err := b.ns.Dial(b.inner, "100.64.0.11:7", time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	victim := b.ns.Stream(t, b.inner, "100.64.0.11:7")
+	time.Sleep(500 * time.Millisecond)
 	l.edit(t, map[string]string{"laptop-b.yaml": ""})
+	ends(t, "a peer that is removed has no connection left", victim)
 	netns.Eventually(t, "a removed peer is not answered any more", time.Second, func() bool {
 		_, err := fetch(b.ns, b.inner, "100.64.0.10:8080", "/", 300*time.Millisecond)
 		return err != nil
@@ -174,4 +186,16 @@ func (l *wireguardLab) dies(t *testing.T) {
 		return got == "mes for 100.64.0.1"
 	})
 	noneClear(t, clear, "172.20.1.")
+	for range 5 {
+		c.signal(syscall.SIGKILL)
+		time.Sleep(700 * time.Millisecond)
+	}
+	for _, peer := range []string{"laptop-a", "laptop-b", "site"} {
+		l.served(t, "after five kills, "+peer, peer, sessionBound)
+	}
 }
+
+// sessionBound is how long a peer needs to find out that its session is worth nothing,
+// which only the two ends of it know: 15 seconds without an answer until it speaks up, 5
+// for each of its words that meets nobody, and a third of a second at random each time.
+const sessionBound = 30 * time.Second

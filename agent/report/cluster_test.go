@@ -29,7 +29,7 @@ var (
 
 // fast is a pace at which a test sees minutes pass.
 var fast = report.Pace{
-	Call: 2 * time.Second, Gap: 20 * time.Millisecond, Figures: time.Hour, Resync: time.Hour,
+	Call: 30 * time.Second, Gap: 20 * time.Millisecond, Figures: time.Hour, Resync: time.Hour,
 	Spacing: time.Millisecond, RetryMin: 5 * time.Millisecond, RetryMax: 50 * time.Millisecond,
 }
 
