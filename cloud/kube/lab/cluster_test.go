@@ -157,6 +157,7 @@ func TestKubeAPIServerIsKilledAndComesBack(t *testing.T) {
 	l := Start(t)
 	namespace := l.Namespace(t)
 	l.Apply(t, deployment(namespace, "web", ""))
+	version := l.Get(t, "apps/v1", "Deployment", namespace, "web").GetResourceVersion()
 	awaitAvailable(t, l, namespace, "web", "True")
 	deployments := l.Objects(t, "apps/v1", "Deployment", namespace)
 	watch, err := deployments.Watch(t.Context(), metav1.ListOptions{})
@@ -184,6 +185,15 @@ func TestKubeAPIServerIsKilledAndComesBack(t *testing.T) {
 	awaitAvailable(t, l, namespace, "web", "True")
 	l.Apply(t, deployment(namespace, "later", ""))
 	awaitAvailable(t, l, namespace, "later", "True")
+
+	old, err := deployments.Watch(t.Context(), metav1.ListOptions{ResourceVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Stop()
+	if e := <-old.ResultChan(); e.Object == nil || !apierrors.IsResourceExpired(apierrors.FromObject(e.Object)) {
+		t.Errorf("a watch from before isn't expired, but goes on with %s", e.Type)
+	}
 }
 
 // client speaks to the API server as whom a kubeconfig names.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,16 +25,8 @@ var repositories atomic.Int64
 // Repository makes an empty repository, which goes when the test is over.
 func (l *Lab) Repository(t testing.TB) *Repository {
 	t.Helper()
-	ports, err := os.ReadFile(filepath.Join(l.dir, "ports"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := strconv.Atoi(strings.TrimSpace(string(ports)))
-	if err != nil {
-		t.Fatal(err)
-	}
 	name := fmt.Sprintf("tree-%d-%d", os.Getpid(), repositories.Add(1))
-	r := &Repository{Name: name, URL: fmt.Sprintf("http://127.0.0.1:%d/%s.git", first+6, name)}
+	r := &Repository{Name: name, URL: fmt.Sprintf("http://127.0.0.1:%d/%s.git", l.port(t, 6), name)}
 	r.folder = filepath.Join(l.dir, "git", name+".git")
 	t.Cleanup(func() { os.RemoveAll(r.folder) })
 	r.git(t, "", "init", "--quiet", "--bare", "--initial-branch=main", r.folder)

@@ -21,7 +21,8 @@ const (
 )
 
 // Up starts the processes of the cluster that don't run, and waits until it answers
-// and each node with a kubelet is ready.
+// and all nodes are ready. An API server that has started anew refuses watches that go
+// on from a version before, if anything was written after that, as expired.
 func (l *Lab) Up(t testing.TB) {
 	t.Helper()
 	l.run(t, "up")
@@ -45,6 +46,20 @@ func (l *Lab) Kill(t testing.TB, process string) {
 		t.Fatalf("killing %s, process %d: %v", process, pid, err)
 	}
 	l.run(t, "down", process) // waits until it is gone
+}
+
+// port is one of the lab's, which stand in a row as lib.sh says.
+func (l *Lab) port(t testing.TB, place int) int {
+	t.Helper()
+	first, err := os.ReadFile(filepath.Join(l.dir, "ports"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(strings.TrimSpace(string(first)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port + place
 }
 
 // pid reads the number of a process, which is the lab's if it began when the pid
