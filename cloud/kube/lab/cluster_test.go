@@ -119,6 +119,9 @@ func TestKubeNodeIsLostAndComesBack(t *testing.T) {
 		t.Error("a pod on a lost node has ended")
 	}
 
+	l.Kill(t, APIServer)
+	l.Up(t) // though a node is lost
+
 	l.Ready(t, "spare")
 	awaitAvailable(t, l, namespace, "before", "True")
 	awaitAvailable(t, l, namespace, "after", "True")

@@ -21,7 +21,7 @@ const (
 )
 
 // Up starts the processes of the cluster that don't run, and waits until it answers
-// and all nodes are ready. An API server that has started anew refuses watches that go
+// and the nodes are ready that aren't lost. An API server that has started anew refuses watches that go
 // on from a version before, if anything was written after that, as expired.
 func (l *Lab) Up(t testing.TB) {
 	t.Helper()

@@ -57,7 +57,7 @@ create_nodes() {
     done
 }
 
-nodes_ready() {
-    api /api/v1/nodes | jq -e '.items | length > 0 and
-        all(any(.status.conditions[]?; .type == "Ready" and .status == "True"))'
+nodes_ready() { # those with a kubelet
+    api '/api/v1/nodes?labelSelector=lab.vpnctl/kubelet' |
+        jq -e '.items | all(any(.status.conditions[]?; .type == "Ready" and .status == "True"))'
 }
