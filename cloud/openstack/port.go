@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
@@ -133,7 +134,9 @@ func (v verb) settlePort(ctx context.Context, p port, own string) (resource.Gate
 	if !slices.Contains(p.Groups, own) {
 		attributes["security_groups"] = append(slices.Clone(p.Groups), own)
 	}
-	if pairs := v.pairs(p); !samePairs(pairs, p.Pairs) {
+	pairs := v.pairs(p)
+	repaired := !samePairs(pairs, p.Pairs)
+	if repaired {
 		attributes["allowed_address_pairs"] = pairs
 	}
 	if off(p.Security) { // with the groups and pairs that it was stripped of
@@ -144,10 +147,14 @@ func (v verb) settlePort(ctx context.Context, p port, own string) (resource.Gate
 	}
 	if len(attributes) > 0 {
 		if err := v.change(ctx, portsPath, p.ID, attributes); err != nil {
-			return p.facts(), fmt.Errorf("updating port %s: %w", p.ID, err)
+			err = fmt.Errorf("updating port %s: %w", p.ID, err)
+			if repaired {
+				err = cloud.During(cloud.StepPairs, err)
+			}
+			return p.facts(), err
 		}
 	}
-	err := v.settleAttachment(ctx, p)
+	err := cloud.During(cloud.StepAttach, v.settleAttachment(ctx, p))
 	facts := p.facts()
 	if err == nil {
 		facts.ServerID = v.After.Port.Server
