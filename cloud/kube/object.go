@@ -80,7 +80,7 @@ func managers(entries []metav1.ManagedFieldsEntry) []resource.Manager {
 			continue
 		}
 		m := resource.Manager{Name: e.Manager, Apply: e.Operation == metav1.ManagedFieldsOperationApply}
-		if json.Unmarshal(e.FieldsV1.Raw, &m.Fields) == nil {
+		if json.Unmarshal(e.FieldsV1.GetRawBytes(), &m.Fields) == nil {
 			without(m.Fields, "f:metadata", "f:annotations", "f:"+OwnerAnnotation)
 			all = append(all, m)
 		}
