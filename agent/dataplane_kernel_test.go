@@ -192,6 +192,12 @@ func (d *fakeDevice) Apply(c wireguard.Config) (wireguard.Change, error) {
 			change.Problems[p.Name] = p.Missing
 			continue
 		}
+		if !p.Endpoint.IsValid() { // as the device has it, or where it was last
+			p.Endpoint = c.Seen[p.Name]
+			if old, there := d.state.peers[p.PublicKey]; there {
+				p.Endpoint = old.Endpoint
+			}
+		}
 		wanted[p.PublicKey] = p
 		d.names[p.PublicKey] = p.Name
 	}

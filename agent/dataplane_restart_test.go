@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"net/netip"
 	"testing"
 
@@ -89,5 +90,34 @@ func TestDataplaneCountersGoOn(t *testing.T) {
 		if got := s.state().WireGuard.Peers[0].Sent; got != 1050 {
 			t.Errorf("userspace %t: %d bytes", userspace, got)
 		}
+	}
+}
+
+// Agents that are killed before they could set the device up pass on what the first one
+// knew: where peers are that nobody else can tell, and what they have carried.
+func TestDataplaneKilledSeveralTimes(t *testing.T) {
+	s, w := newSite(t), globexWorld(t)
+	s.kernel.userspace = true
+	s.write(w)
+	s.keys(w)
+	s.settle()
+	s.kernel.device.sent = 1000
+	at := netip.MustParseAddrPort("198.51.100.99:4711")
+	for key, p := range s.kernel.device.peers {
+		p.Endpoint = at // oslo's has roamed; it has none in the file
+		s.kernel.device.peers[key] = p
+	}
+	s.settle()
+	s.kernel.fail["apply"] = errors.New("nft is away")
+	for range 3 {
+		s.start()
+		s.settle()
+	}
+	delete(s.kernel.fail, "apply")
+	s.start()
+	s.settle()
+	got := s.state().WireGuard.Peers[1]
+	if got.Name != "oslo" || got.Sent != 1000 || s.loop.tunnel.config.Seen["oslo"] != at {
+		t.Errorf("%+v, seen at %v", got, s.loop.tunnel.config.Seen)
 	}
 }

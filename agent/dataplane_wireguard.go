@@ -32,6 +32,7 @@ type tunnel struct {
 	problems    map[string]string       // by peer
 	holders     map[netip.Prefix]string // peers by what the device has; "?" where nobody knows the key
 	before      *volume.WireGuard       // as an earlier agent published it
+	applied     bool                    // config was, whole or in part
 	totals      *wireguard.Totals
 	keysProblem string
 	read        time.Time
@@ -97,7 +98,7 @@ func (l *DataplaneLoop) applyPeers() []string {
 	if errors.Is(err, wireguard.ErrGone) {
 		return l.gone(err)
 	}
-	t.config, t.problems = config, change.Problems
+	t.config, t.problems, t.applied = config, change.Problems, true
 	if !change.Empty() {
 		l.Log.Info("WireGuard device changed", "settings", change.Device,
 			"added", change.Added, "changed", change.Changed, "removed", change.Removed)
@@ -181,6 +182,9 @@ func (l *DataplaneLoop) publishedDevice() *volume.WireGuard {
 	t := &l.tunnel
 	if t.device == nil {
 		return nil
+	}
+	if !t.applied && t.before != nil { // where its peers are is all that is known of them
+		return t.before
 	}
 	problems := map[string]string{}
 	for _, p := range l.files.device.Peers {

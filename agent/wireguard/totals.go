@@ -6,14 +6,16 @@ import (
 	"github.com/vpnctl/vpnctl/agent/volume"
 )
 
-// LastSeen says where peers were when an agent wrote that down; nil: none did.
+// LastSeen says where peers were when an agent wrote that down; nil: none did. It doesn't
+// matter whether that agent has had an answer from there: where several are killed one
+// after another, only the first one may have.
 func LastSeen(before *volume.WireGuard) map[string]netip.AddrPort {
 	if before == nil {
 		return nil
 	}
 	seen := map[string]netip.AddrPort{}
 	for _, p := range before.Peers {
-		if at, err := netip.ParseAddrPort(p.Endpoint); err == nil && !p.Handshake.IsZero() {
+		if at, err := netip.ParseAddrPort(p.Endpoint); err == nil {
 			seen[p.Name] = at
 		}
 	}

@@ -56,10 +56,12 @@ func TestLastSeen(t *testing.T) {
 	spoke := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	got := LastSeen(&volume.WireGuard{Peers: []volume.WireGuardPeer{
 		{Name: "spoke", Endpoint: "198.51.100.7:51820", Handshake: spoke},
-		{Name: "configured", Endpoint: "198.51.100.8:51820"},
+		{Name: "spoken to", Endpoint: "198.51.100.8:51820"},
 		{Name: "nowhere", Handshake: spoke},
 	}})
-	want := map[string]netip.AddrPort{"spoke": netip.MustParseAddrPort("198.51.100.7:51820")}
+	want := map[string]netip.AddrPort{
+		"spoke": netip.MustParseAddrPort("198.51.100.7:51820"), "spoken to": netip.MustParseAddrPort("198.51.100.8:51820"),
+	}
 	if diff := cmp.Diff(want, got, byText); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
