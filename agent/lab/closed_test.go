@@ -89,6 +89,7 @@ func (l *ipsecLab) sources(t *testing.T) {
 func (l *ipsecLab) closed(t *testing.T) {
 	host, stranger := l.plants["plant1"].host, l.fabric.stranger
 	stranger.IP(t, "route replace 100.64.0.0/24 via 198.51.100.1", "addr add 192.168.10.40/32 dev lo")
+	l.cluster.ns.IP(t, "route replace 100.64.0.0/24 via "+l.pod.eth0, "addr add 10.254.0.77/32 dev lo")
 	before := l.webs["web"].calls() + l.webs["mes"].calls()
 	seen, knocks := l.fabric.services.Capture(t, "eth0"), l.fabric.ns.Capture(t, "port-dc1")
 	refused(t,
@@ -98,6 +99,10 @@ func (l *ipsecLab) closed(t *testing.T) {
 		attempt{"the gateway's own address", host, "", "100.64.0.1:8080"},
 		attempt{"the pod's metrics", host, "", "100.64.0.1:9903"},
 		attempt{"the pod's probes", host, "", "100.64.0.1:9904"},
+		attempt{"the pod's metrics, from the transit network", l.fabric.host, "", l.pod.rendered.expect.Port.Address + ":9903"},
+		attempt{"the pod's probes, from the transit network", l.fabric.host, "", l.pod.rendered.expect.Port.Address + ":9904"},
+		attempt{"the pod's metrics, from outside", stranger, "", l.pod.rendered.expect.PublicAddress + ":9903"},
+		attempt{"a reverse exposure, by a pod with an internal source", l.cluster.ns, "10.254.0.77", "100.64.0.200:8443"},
 		attempt{"the pod's metrics by a virtual IP", host, "", "100.64.0.10:9903"},
 		attempt{"a reverse exposure, from within the tunnel", host, "", "100.64.0.200:8443"},
 		attempt{"another port of the customer's service", l.fabric.host, "", "100.64.0.200:8444"},
@@ -109,6 +114,7 @@ func (l *ipsecLab) closed(t *testing.T) {
 		attempt{"a reverse exposure, by a stranger with a customer's source", stranger, "192.168.10.40", "100.64.0.200:8443"},
 	)
 	stranger.IP(t, "addr del 192.168.10.40/32 dev lo")
+	l.cluster.ns.IP(t, "addr del 10.254.0.77/32 dev lo", "route del 100.64.0.0/24")
 	for _, source := range []string{strangerAddress, "192.168.10.40", hostAddress} {
 		from := netip.MustParseAddr(source)
 		if len(knocks.Seen(func(p netns.Packet) bool {

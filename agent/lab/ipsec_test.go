@@ -95,6 +95,7 @@ func TestIPsecFaults(t *testing.T) {
 	l := newIPsecLab(t, map[string]string{"plant1": everything, "plant2": "{exposures: [web]}"})
 	l.run(t, []step{
 		{"tunnels come up by themselves", (*ipsecLab).comesUp},
+		{"what leaves is not seen in the clear", (*ipsecLab).leaves},
 		{"the agent killed at random", (*ipsecLab).kills},
 		{"an API server that is away", (*ipsecLab).apiAway},
 		{"a charon that dies", (*ipsecLab).charonDies},
