@@ -357,8 +357,14 @@ func TestAgreedKeepsWhatBothFilesHave(t *testing.T) {
 		if err != nil || held != 0 || text != w.rules[pod.KeyRules] {
 			t.Errorf("%s: %d held, %v", sentence, held, err)
 		}
-		if _, held := agreed(table, vpn.Expectation{}, func(netip.Prefix) string { return "" }); held == 0 {
+		none, held := agreed(table, vpn.Expectation{}, func(netip.Prefix) string { return "" })
+		if held == 0 {
 			t.Errorf("%s: without agent.json, nothing is held", sentence)
+		}
+		for _, name := range []string{"grants", "grants_any", "open", "reverse_grants", "reverse_grants_any", "reverse_open"} {
+			if set, declared := none.Set(name); !declared || len(set.Elements) > 0 {
+				t.Errorf("%s: without agent.json, %s are %v", sentence, name, set.Elements)
+			}
 		}
 	}
 }
