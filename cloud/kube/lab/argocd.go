@@ -42,8 +42,15 @@ type ArgoStatus struct {
 // An ArgoResource is an object that an Application consists of.
 type ArgoResource struct{ Group, Kind, Namespace, Name, Sync, Health, Message string }
 
-// Settings sets entries of the ConfigMap argocd-cm, such as health rules.
+// Settings adds to the ConfigMap argocd-cm, such as health rules, in place of what was
+// added before. When the test is over, it is as it was.
 func (a *ArgoCD) Settings(t testing.TB, data map[string]string) {
+	t.Helper()
+	t.Cleanup(func() { a.settings(t, nil) })
+	a.settings(t, data)
+}
+
+func (a *ArgoCD) settings(t testing.TB, data map[string]string) {
 	t.Helper()
 	settings, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "data": data,
@@ -71,7 +78,7 @@ kind: Application
 metadata:
   name: %[3]s
   namespace: %[2]s
-  finalizers: [resources-finalizer.argocd.argoproj.io]
+  finalizers: [resources-finalizer.argocd.argoproj.io/foreground]
 spec:
   project: default
   source: {repoURL: %[4]q, targetRevision: main, path: %[5]q, %[6]s}

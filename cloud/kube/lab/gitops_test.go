@@ -3,11 +3,13 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -81,9 +83,12 @@ func TestArgoCDAppliesAndPrunes(t *testing.T) {
 		"deploy/two.yaml":           configMap(namespace, "two", "a"),
 		"deploy/not.yaml":           configMap(namespace, "not", "a"),
 	}))
+	argo.Settings(t, map[string]string{"resource.customizations.health.ConfigMap": "return {status = 'Healthy', message = 'by its rule'}"})
 	argo.Follow(t, r, "deploy")
 	if s := argo.Synced(t, r, commit); len(s.Resources) != 3 {
 		t.Errorf("the resources are %+v", s.Resources)
+	} else if i := slices.IndexFunc(s.Resources, func(r ArgoResource) bool { return r.Name == "one" }); i < 0 || s.Resources[i].Message != "by its rule" {
+		t.Errorf("the ConfigMap's health isn't by its rule: %+v", s.Resources)
 	}
 	check(t, l, namespace, map[string]string{"one": "a", "two": "a", "not": "none"})
 
@@ -94,6 +99,14 @@ func TestArgoCDAppliesAndPrunes(t *testing.T) {
 	}))
 	argo.Synced(t, r, commit)
 	check(t, l, namespace, map[string]string{"one": "b", "two": "none"})
+
+	l.Apply(t, configMap(namespace, "one", "tampered"))
+	Await(t, time.Minute, func(context.Context) string {
+		if got := value(l.Get(t, "v1", "ConfigMap", namespace, "one")); got != "b" {
+			return "one isn't healed, but " + got
+		}
+		return ""
+	})
 }
 
 func check(t *testing.T, l *Lab, namespace string, want map[string]string) {
