@@ -120,7 +120,7 @@ func TestDataplaneInAPod(t *testing.T) {
 	}
 
 	granted := func() bool {
-		return strings.Contains(p.in("nft", "list", "map", "inet", "vpnctl", "grants"), "172.20.2.0/24 . 100.64.3.11")
+		return strings.Contains(p.in("nft", "list", "set", "inet", "vpnctl", "grants"), "172.20.2.0/24 . 100.64.3.11")
 	}
 	g := pinned(globexGateway())
 	g.Peers[1].Grants = &vpn.Grants{}
