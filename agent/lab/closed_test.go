@@ -36,55 +36,6 @@ func refused(t *testing.T, attempts ...attempt) {
 	all.Wait()
 }
 
-// sources: who sees which address where a connection passes, captured.
-func (l *ipsecLab) sources(t *testing.T) {
-	plant := l.plants["plant1"]
-	port := netip.MustParseAddr(l.pod.rendered.expect.Port.Address)
-	addr := netip.MustParseAddr
-	l.fabric.services.Quiet(t, "eth0")
-	services, client, wire := l.fabric.services.Capture(t, "eth0"), plant.host.Capture(t, "eth0"), l.fabric.ns.Capture(t, "port-dc1")
-	l.reach(t, "web", "192.168.10.40")
-	if _, err := fetch(l.fabric.host, "", "100.64.0.200:8443", "/", answerWithin); err != nil {
-		t.Error(err)
-	}
-	type hop struct{ from, to netip.Addr }
-	expect := func(where string, got []netns.Packet, want ...hop) {
-		t.Helper()
-		allowed, seen := map[hop]bool{}, map[hop]bool{}
-		for _, h := range want {
-			allowed[h], allowed[hop{h.to, h.from}] = true, true
-		}
-		for _, p := range got {
-			if p.Protocol != unix.IPPROTO_TCP {
-				continue
-			}
-			h := hop{p.Source, p.Destination}
-			seen[h] = true
-			if !allowed[h] {
-				t.Errorf("%s: %s to %s", where, p.Source, p.Destination)
-			}
-		}
-		for h := range allowed {
-			if !seen[h] {
-				t.Errorf("%s: nothing from %s to %s", where, h.from, h.to)
-			}
-		}
-	}
-	expect("at the service", services.End(), hop{port, addr("10.20.0.15")})
-	expect("at the client", client.End(), hop{addr("192.168.10.40"), addr("100.64.0.10")}, hop{addr("100.64.0.1"), addr("192.168.10.40")})
-	expect("at the port", wire.End(), hop{port, addr("10.20.0.15")}, hop{addr(hostAddress), addr("100.64.0.200")})
-	public, peer := netip.MustParseAddr(l.pod.rendered.expect.PublicAddress), addr(plant.address)
-	tunnelled := wire.Seen(func(p netns.Packet) bool { return p.Source == peer || p.Destination == peer })
-	if len(tunnelled) == 0 {
-		t.Error("nothing was seen between gateway and peer")
-	}
-	for _, p := range tunnelled {
-		if p.Protocol != unix.IPPROTO_UDP || p.From != 4500 || p.To != 4500 || p.Destination == public {
-			t.Errorf("between gateway and peer: %+v", p)
-		}
-	}
-}
-
 // closed: whatever isn't exposed isn't reached, from anywhere.
 func (l *ipsecLab) closed(t *testing.T) {
 	host, stranger := l.plants["plant1"].host, l.fabric.stranger

@@ -101,6 +101,7 @@ func TestWireGuard(t *testing.T) {
 		{"containers are confined as the Deployment says", func(l *wireguardLab, t *testing.T) { l.confinement(t) }},
 		{"peers come up, each with its own keys", (*wireguardLab).comesUp},
 		{"what is exposed is reached, and with which source", (*wireguardLab).forwards},
+		{"each hop sees the source that it should", (*wireguardLab).sources},
 		{"nothing else is reached", (*wireguardLab).closed},
 		{"a grant is revoked", (*wireguardLab).grants},
 		{"a change of one peer is no other peer's concern", (*wireguardLab).reload},
