@@ -70,7 +70,7 @@ func TestBuildOrder(t *testing.T) {
 // TestPodTemplateStays: whatever is edited about peers, exposures and grants, the pod
 // isn't restarted.
 func TestPodTemplateStays(t *testing.T) {
-	for sentence, change := range map[string]func(*Input){
+	templateStays(t, acme, map[string]func(*Input){
 		"a peer more": func(in *Input) {
 			in.Gateway.Peers = append(in.Gateway.Peers, site("plant2", "198.51.100.8", "172.16.0.0/24"))
 		},
@@ -85,12 +85,37 @@ func TestPodTemplateStays(t *testing.T) {
 		"other internal sources":  func(in *Input) { in.Estate.InternalSourceCIDRs = networks("10.7.0.0/16") },
 		"no reverse exposure":     func(in *Input) { in.Gateway.ReverseExposures = nil },
 		"a label of the manifest": func(in *Input) { in.Gateway.Manifests = nil },
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			in := copied(t, acme())
+	})
+	templateStays(t, globex, map[string]func(*Input){
+		"a peer more": func(in *Input) {
+			in.Gateway.Peers = append(in.Gateway.Peers, vpn.Peer{
+				Name: "paris", PublicKey: "xTIBA5rboUvnH4htodjb6e697QjLERt1NAB4mZqp8DQ=", Subnets: networks("192.168.41.0/24"), PresharedKey: vpn.SecretRef{Name: "p", Key: "psk"},
+			})
+		},
+		"no peer":              func(in *Input) { in.Gateway.Peers = nil },
+		"another key's Secret": func(in *Input) { in.Gateway.WireGuard.PrivateKey.Name = "other" },
+		"another endpoint":     func(in *Input) { in.Gateway.Peers[0].Endpoint = "vpn.example.org:51820" },
+		"another public key":   func(in *Input) { in.Gateway.Peers[0].PublicKey = in.Gateway.Peers[2].PublicKey },
+		"no grant":             func(in *Input) { in.Gateway.Peers[0].Grants = &vpn.Grants{} },
+		"no exposure": func(in *Input) {
+			in.Gateway.Exposures, in.Gateway.Peers[0].Grants, in.Gateway.Peers[1].Grants = nil, nil, nil
+		},
+		"another port":    func(in *Input) { in.Gateway.WireGuard.ListenPort = 51821 },
+		"another address": func(in *Input) { in.Ledger.Addresses = map[string]byte{"ina": 198} },
+	})
+}
+
+// templateStays makes each change, and wants the same Deployment.
+func templateStays(t *testing.T, of func() Input, changes map[string]func(*Input)) {
+	t.Helper()
+	g := of().Gateway
+	id := resource.ID{Kind: resource.KubernetesKind("Deployment"), Namespace: g.Owner.Namespace, Name: g.Owner.Name}
+	want := rendered(t, of())[id].Object.Content
+	for sentence, change := range changes {
+		t.Run(string(g.Protocol)+" "+sentence, func(t *testing.T) {
+			in := copied(t, of())
 			change(&in)
-			id := kubernetesID("Deployment", "dc1")
-			if diff := cmp.Diff(rendered(t, acme())[id].Object.Content, rendered(t, in)[id].Object.Content); diff != "" {
+			if diff := cmp.Diff(want, rendered(t, in)[id].Object.Content); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
