@@ -106,3 +106,47 @@ func (l *ipsecLab) networkMoves(t *testing.T) {
 
 // patienceOver is longer than the dataplane half waits for what isn't known (10 seconds).
 const patienceOver = 14 * time.Second
+
+// longAway: nothing comes to an end, however long nobody answers. Meanwhile a peer is
+// away, returns and waits for the gateway to speak, and a grant opens.
+func (l *ipsecLab) longAway(t *testing.T) {
+	const away, peerGone, peerBack = 10 * time.Minute, time.Minute, 6 * time.Minute
+	second := l.plants["plant2"]
+	bystander := l.plants["plant1"].host.Stream(t, "192.168.10.40", "100.64.0.11:7")
+	starts := map[string]int{}
+	for _, c := range l.pod.containers {
+		starts[c.spec.Name], _ = c.count()
+	}
+	l.untouched(t, func() {
+		began := time.Now()
+		l.cluster.api.Down()
+		time.Sleep(time.Until(began.Add(peerGone)))
+		second.charon.Kill()
+		time.Sleep(time.Until(began.Add(peerBack)))
+		second.charon.Start(t)
+		second.configure(t, l.pod.rendered.expect.PublicAddress, l.keys["plant2"], usual)
+		netns.Eventually(t, "a peer that was away for five minutes is spoken to", silenceBound, func() bool {
+			_, err := fetch(second.host, "", "100.64.0.10:8080", "/", time.Second)
+			return err == nil
+		})
+		l.edit(t, map[string]string{"plant2.yaml": plantManifest(second, usual, "{exposures: [web, echo]}")})
+		netns.Eventually(t, "a grant opens while the API is away", 5*time.Second, func() bool {
+			c, err := second.host.Dial("", "100.64.0.11:7", time.Second)
+			if err == nil {
+				c.Close()
+			}
+			return err == nil
+		})
+		time.Sleep(time.Until(began.Add(away)))
+		asked := len(l.cluster.api.Requests())
+		l.cluster.api.Up()
+		netns.Eventually(t, "after ten minutes the API is asked again", 90*time.Second, func() bool { return len(l.cluster.api.Requests()) > asked })
+	}, "plant1")
+	for _, c := range l.pod.containers {
+		if now, _ := c.count(); now != starts[c.spec.Name] {
+			t.Errorf("%s was restarted meanwhile", c.spec.Name)
+		}
+	}
+	netns.Eventually(t, "and status has all peers up", 30*time.Second, func() bool { return l.up("plant1") && l.up("plant2") })
+	l.undisturbed(t, "a connection, meanwhile", bystander)
+}

@@ -109,6 +109,17 @@ func TestIPsecFaults(t *testing.T) {
 	}...)
 }
 
+// TestIPsecLong has two peers, and what breaks stays so for minutes.
+func TestIPsecLong(t *testing.T) {
+	t.Parallel()
+	l := newIPsecLab(t, map[string]string{"plant1": everything, "plant2": "{exposures: [web]}"})
+	l.run(t, []step{
+		{"tunnels come up by themselves", (*ipsecLab).comesUp},
+		{"an API server that is away for ten minutes, and a peer for five", (*ipsecLab).longAway},
+		{"no secret is anywhere", (*ipsecLab).secrecy},
+	}...)
+}
+
 // TestIPsecKeys has two peers, and keys and proposals change.
 func TestIPsecKeys(t *testing.T) {
 	t.Parallel()
