@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	// The labs stand side by side, however few processors there are: they wait more than
 	// they work.
 	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "5"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
