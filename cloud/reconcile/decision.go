@@ -68,8 +68,11 @@ func (d *decision) result() *Result {
 		Manifests:  d.Manifests,
 		Survey:     d.Survey,
 	})
-	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers}
+	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers, tree: d.tree()}
 }
+
+// tree tells whether the Kubernetes side is files.
+func (d *decision) tree() bool { return d.Estate.Kubernetes.Target == vpn.TargetDirectory }
 
 // now is the moment that a hold counts from and to: the cloud's, which is the same
 // for every run, whatever the clocks of their machines show.
@@ -283,7 +286,10 @@ func (d *decision) align() {
 	d.seen = &seen
 }
 
-// index renders the files of the tree that list its gateways.
+// index renders the files of the tree that list its gateways. A cluster has none.
 func (d *decision) index(standing []vpn.Owner) []resource.Resource {
+	if !d.tree() {
+		return nil
+	}
 	return render.Index(d.Estate.Name, standing)
 }

@@ -15,7 +15,7 @@ import (
 // was really done. One gateway that failed must not leave a list that names a
 // folder which isn't there: that stops Flux and Argo CD for all the others.
 func (r *Result) index(report *cloud.Report) []plan.Change {
-	if r.Plan.Options.Only == plan.OnlyCloud {
+	if r.Plan.Options.Only == plan.OnlyCloud || !r.tree {
 		return nil
 	}
 	wanted := resource.Graph{}

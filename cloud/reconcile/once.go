@@ -33,6 +33,7 @@ type Result struct {
 	Desired resource.Graph             // what they were rendered to
 
 	drivers []cloud.Driver
+	tree    bool // the Kubernetes side is files
 }
 
 // Plan observes the estate and decides what has to change. It changes nothing.
