@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -34,11 +35,25 @@ func Connect(a Access, o Options) (*Driver, string, error) {
 		return nil, "", fmt.Errorf("finding the cluster: %w", err)
 	}
 	config.QPS, config.Burst, config.UserAgent = callsPerSecond, burst, a.UserAgent
-	api, err := dynamic.NewForConfig(config)
+	d, err := Over(config, o)
+	return d, config.Host, err
+}
+
+// Over returns a driver for the cluster that a configuration leads to.
+func Over(config *rest.Config, o Options) (*Driver, error) {
+	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, "", fmt.Errorf("connecting to the cluster: %w", err)
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	return New(api, o), config.Host, nil
+	objects, err := dynamic.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	metadata, err := metadata.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return newDriver(objects, metadata, o), nil
 }
 
 func (a Access) config() (*rest.Config, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
@@ -29,20 +30,20 @@ type Options struct {
 // Driver is a cloud.Driver over one cluster.
 type Driver struct {
 	api     dynamic.Interface
+	meta    metadata.Interface // for what may be read of Secrets, and for what only its changes matter of
 	options Options
 }
 
 var _ cloud.Driver = (*Driver)(nil)
 
-// New returns a driver for the cluster behind a client.
-func New(api dynamic.Interface, o Options) *Driver {
+func newDriver(api dynamic.Interface, meta metadata.Interface, o Options) *Driver {
 	if o.Gone == 0 {
 		o.Gone = 5 * time.Minute
 	}
 	if o.Poll == 0 {
 		o.Poll = time.Second
 	}
-	return &Driver{api: api, options: o}
+	return &Driver{api: api, meta: meta, options: o}
 }
 
 // Handles tells that everything which isn't OpenStack's is an object here.

@@ -88,10 +88,18 @@ func managers(entries []metav1.ManagedFieldsEntry) []resource.Manager {
 	return all
 }
 
-// without takes one field out of a set of fields.
+// without takes one field out of a set of fields, and the maps that it leaves empty: an
+// empty one stands for all that is below it, and "." for the map as such.
 func without(fields map[string]any, path ...string) {
-	for _, step := range path[:len(path)-1] {
-		fields, _ = fields[step].(map[string]any)
+	step := path[0]
+	below, _ := fields[step].(map[string]any)
+	switch {
+	case len(path) == 1:
+		delete(fields, step)
+	case len(below) > 0:
+		without(below, path[1:]...)
+		if _, itself := below["."]; len(below) == 0 || itself && len(below) == 1 {
+			delete(fields, step)
+		}
 	}
-	delete(fields, path[len(path)-1])
 }

@@ -1,0 +1,173 @@
+package kube_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/kube"
+	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
+	"github.com/vpnctl/vpnctl/cloud/openstack"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/manifest"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// world is a simulated cloud and a simulated cluster whose nodes are its servers.
+type world struct {
+	t   testing.TB
+	sim *simulator.Server
+	api *fakeapi.Server
+}
+
+func newWorld(t testing.TB, e vpn.Estate) *world {
+	t.Helper()
+	w := &world{t: t, api: fakeapi.New(t, "acme", "globex", "initech")}
+	var o simulator.Options
+	for _, n := range servers(t) {
+		o.Seed.Nodes = append(o.Seed.Nodes, simulator.Node{Name: n.Name, ServerID: n.ServerID})
+		w.api.Put(t, node(n.Name, n.ServerID, "True"))
+	}
+	o.Clock, o.Keep = now, simulator.All
+	var err error
+	if w.sim, err = simulator.New(o); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// copy is another world in the same state.
+func (w *world) copy(t testing.TB) *world {
+	t.Helper()
+	sim, err := w.sim.Copy(simulator.Options{Clock: now, Keep: simulator.All})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{t: t, sim: sim, api: w.api.Copy(t)}
+}
+
+func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+func node(name, server, ready string) map[string]any {
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": name},
+		"spec":   map[string]any{"providerID": "openstack:///" + server},
+		"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready}}},
+	}
+}
+
+// driver is the one over the simulated cluster. Nothing there takes time.
+func (w *world) driver() *kube.Driver {
+	w.t.Helper()
+	d, err := kube.Over(w.api.Config(), kube.Options{Gone: 100 * time.Millisecond, Poll: time.Millisecond})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return d
+}
+
+// prepare observes and plans.
+func (w *world) prepare(ctx context.Context, e vpn.Estate, o plan.Options) (*reconcile.Result, error) {
+	c, err := w.sim.Credentials("http://simulator.invalid", "operator")
+	if err != nil {
+		return nil, err
+	}
+	d, err := openstack.Connect(ctx, openstack.Options{
+		Env:       func(key string) string { return c.Env[key] },
+		Transport: simulator.Transport(w.sim),
+		Clock:     openstack.Clock{Now: now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return reconcile.Plan(ctx, reconcile.Input{
+		Estate: e, Manifests: len(e.Gateways), Options: o, Now: now(), Drivers: []cloud.Driver{d, w.driver()},
+	})
+}
+
+// plan is a run that changes nothing.
+func (w *world) plan(e vpn.Estate, o plan.Options) plan.Plan {
+	w.t.Helper()
+	r, err := w.prepare(w.t.Context(), e, o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r.Plan
+}
+
+// run plans and carries the plan out.
+func (w *world) run(ctx context.Context, e vpn.Estate, o plan.Options) error {
+	r, err := w.prepare(ctx, e, o)
+	if err != nil {
+		return err
+	}
+	if len(r.Plan.Refusals) > 0 {
+		return fmt.Errorf("refused: %v", r.Plan.Refusals)
+	}
+	return r.Apply(ctx, cloud.Execution{Parallelism: 1, Now: now}).Err()
+}
+
+// apply is a run that has to succeed.
+func (w *world) apply(e vpn.Estate, o plan.Options) {
+	w.t.Helper()
+	if err := w.run(w.t.Context(), e, o); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// settled wants a plan to be empty.
+func (w *world) settled(e vpn.Estate, o plan.Options) {
+	w.t.Helper()
+	p := w.plan(e, o)
+	for _, r := range p.Refusals {
+		w.t.Errorf("refused: %v", r)
+	}
+	for _, c := range p.Pending() {
+		w.t.Errorf("still planned: %s %s: %s %v", c.Action, c.ID, c.Reason, c.Attributes)
+	}
+}
+
+// estate is that of examples, all of them or those of some customers, in a cluster.
+func estate(t testing.TB, customers ...string) vpn.Estate {
+	t.Helper()
+	if len(customers) == 0 {
+		customers = []string{"acme", "globex", "initech"}
+	}
+	e := load(t, customers...)
+	e.Kubernetes = vpn.Kubernetes{Target: vpn.TargetCluster}
+	return e
+}
+
+// servers are the nodes that the examples speak of.
+func servers(t testing.TB) []vpn.Node {
+	t.Helper()
+	return load(t, "acme").Kubernetes.Nodes
+}
+
+func load(t testing.TB, customers ...string) vpn.Estate {
+	t.Helper()
+	var paths []string
+	for _, c := range customers {
+		files, err := filepath.Glob(filepath.Join("..", "..", "examples", c, "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if filepath.Base(f) != "vpnctl.yaml" {
+				paths = append(paths, f)
+			}
+		}
+	}
+	loaded, found := manifest.Load(paths, manifest.Options{EstateFile: filepath.Join("..", "..", "examples", "acme", "vpnctl.yaml")})
+	if found.Errors() > 0 {
+		found.WriteText(os.Stderr)
+		t.Fatal("the examples are not valid")
+	}
+	return loaded.Estate
+}
