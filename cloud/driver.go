@@ -45,6 +45,12 @@ type Observation struct {
 	Unknown []string       // why it is not known which other ranges are taken, each with the owner's name
 	Pins    []Pin          // every floating IP that a manifest or a ledger names, sorted by address
 	Facts   resource.Facts
+	// Rollouts says of each gateway whose Deployment was seen whether its pod runs, by
+	// owner (text).
+	Rollouts map[string]Rollout
+	// Secrets are the versions of the Secrets in the gateways' namespaces, by
+	// namespace/name: a value never comes along. Nil: it is not known which there are.
+	Secrets map[string]string
 	// Now is the time by the system's own clock, which all runs share, in whole
 	// seconds; zero: it does not tell.
 	Now time.Time
@@ -52,6 +58,12 @@ type Observation struct {
 	// objects of one owner or tags that another hand removed. Keyed by owner.
 	Problems []plan.Refusal
 	Notices  []plan.Notice
+}
+
+// Rollout is whether a gateway's pod runs.
+type Rollout struct {
+	Available bool
+	Message   string // why not
 }
 
 // Pin is a customer's floating IP as it was found.

@@ -56,6 +56,8 @@ func merge(seen []*Observation) *Observation {
 		all.Problems = append(all.Problems, o.Problems...)
 		all.Notices = append(all.Notices, o.Notices...)
 		all.Facts = join(all.Facts, o.Facts)
+		all.Rollouts = union(all.Rollouts, o.Rollouts)
+		all.Secrets = union(all.Secrets, o.Secrets)
 		if !o.Now.IsZero() {
 			all.Now = o.Now
 		}
@@ -63,6 +65,15 @@ func merge(seen []*Observation) *Observation {
 	slices.SortFunc(all.Ledgers, func(a, b alloc.Ledger) int { return a.Owner.Compare(b.Owner) })
 	nameNodes(all.Graph, all.Facts.Nodes)
 	return all
+}
+
+// union is both maps; nil where both are.
+func union[V any](a, b map[string]V) map[string]V {
+	if a == nil {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
 }
 
 // join completes facts by those of another system; no fact has two sources.

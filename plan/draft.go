@@ -109,7 +109,7 @@ func (d *draft) lines() {
 	d.plan.Owners = make([]Owner, 0, len(d.sorted))
 	for i, p := range d.sorted {
 		p.order = i
-		p.line = &Owner{Owner: p.owner, New: p.fresh(), Gone: p.gateway == nil, Secrets: p.secrets()}
+		p.line = &Owner{Owner: p.owner, New: p.fresh(), Gone: p.gateway == nil, Secrets: p.secrets(d.in.Estate.Kubernetes.Target == vpn.TargetCluster)}
 		if p.ledger != nil {
 			p.line.Protocol, p.line.Peers = p.ledger.Protocol, union(p.ledger.Peers, nil)
 		}

@@ -1,15 +1,20 @@
 package plan
 
-import "github.com/vpnctl/vpnctl/plan/resource"
+import (
+	"sigs.k8s.io/yaml"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
 
 const (
 	kindSecret = "Secret"
 	hidden     = "(hidden)"
 )
 
-// shown is the resource as a plan may hold it: a Secret without its content.
+// shown is the resource as a plan may hold it: a Secret without its content, unless that
+// is its metadata alone.
 func shown(r *resource.Resource) *resource.Resource {
-	if r == nil || r.Object == nil || r.Object.Kind != kindSecret {
+	if r == nil || r.Object == nil || r.Object.Kind != kindSecret || empty(r.Object.Content) {
 		return r
 	}
 	bare := *r
@@ -17,4 +22,19 @@ func shown(r *resource.Resource) *resource.Resource {
 	o.Content = hidden
 	bare.Object = &o
 	return &bare
+}
+
+// empty tells whether a Secret's text says nothing but which Secret it is.
+func empty(content string) bool {
+	var object map[string]any
+	if yaml.Unmarshal([]byte(content), &object) != nil || object == nil {
+		return false
+	}
+	for field := range object {
+		if field != "apiVersion" && field != "kind" && field != "metadata" {
+			return false
+		}
+	}
+	notes, _ := object["metadata"].(map[string]any)
+	return notes["annotations"] == nil // kubectl apply leaves a copy of the whole there
 }

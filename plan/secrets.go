@@ -9,13 +9,13 @@ import (
 
 // secrets are those that have to be in the cluster for what is new of a gateway: all
 // of them for a new one, those of its new peers for one that is there. Nothing looks
-// whether they are.
-func (p *party) secrets() []vpn.SecretRef {
+// whether they are. A cluster has keys that no manifest names made.
+func (p *party) secrets(made bool) []vpn.SecretRef {
 	if p.gateway == nil {
 		return nil
 	}
 	var all []vpn.SecretRef
-	if w := p.gateway.WireGuard; w != nil && p.fresh() {
+	if w := p.gateway.WireGuard; w != nil && p.fresh() && !(made && w.GeneratedKey) {
 		all = append(all, w.PrivateKey)
 	}
 	for _, peer := range p.gateway.Peers {

@@ -30,11 +30,18 @@ func TestSecretsOfWhatIsNew(t *testing.T) {
 		"none of a gateway without any peer": {party{gateway: &vpn.Gateway{}}, nil},
 	} {
 		var got []string
-		for _, s := range c.party.secrets() {
+		for _, s := range c.party.secrets(false) {
 			got = append(got, s.Name)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	generated := wireGuard
+	generated.WireGuard = &vpn.Interface{PrivateKey: wireGuard.WireGuard.PrivateKey, GeneratedKey: true}
+	for made, want := range map[bool]int{false: 2, true: 1} {
+		if got := (&party{gateway: &generated}).secrets(made); len(got) != want {
+			t.Errorf("a key that no manifest names, made: %v: %v must be there", made, got)
 		}
 	}
 }

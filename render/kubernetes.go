@@ -1,10 +1,13 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -64,7 +67,26 @@ func (r *rendering) objects() ([]resource.Object, error) {
 	}
 	r.checkSizes(objects)
 	manifests, err := r.manifests(spec.Labels)
-	return append(objects, manifests...), err
+	if err != nil {
+		return nil, err
+	}
+	key, err := r.key(spec.Labels)
+	return slices.Concat(objects, manifests, key), err
+}
+
+// key is the Secret of the private key that the manifest leaves to a cluster to make,
+// without what it holds: that is never known here. Nothing makes one for a tree.
+func (r *rendering) key(labels map[string]string) ([]resource.Object, error) {
+	w := r.in.Gateway.WireGuard
+	if r.in.Estate.Kubernetes.Target != vpn.TargetCluster || w == nil || !w.GeneratedKey {
+		return nil, nil
+	}
+	data, err := json.Marshal(map[string]any{"metadata": metav1.ObjectMeta{Name: w.PrivateKey.Name, Namespace: r.in.Gateway.Owner.Namespace, Labels: labels}})
+	if err != nil {
+		return nil, err
+	}
+	text, err := yaml.FromJSON("v1", "Secret", data)
+	return []resource.Object{r.object("v1", "Secret", w.PrivateKey.Name, text)}, err
 }
 
 // checkPath refuses names that would leave the gateway's own folder.

@@ -13,6 +13,7 @@ type kind struct {
 	resource schema.GroupVersionResource
 	optional bool // a cluster may not know it
 	manifest bool // people write it: listed whole, and may be taken over
+	secret   bool // its content is never read: of a list only the metadata come
 }
 
 func (k kind) apiVersion() string { return k.resource.GroupVersion().String() }
@@ -23,6 +24,7 @@ var kinds = []kind{
 	{name: "VPNPeer", resource: vpnv1alpha1.GroupVersion.WithResource("vpnpeers"), manifest: true},
 	{name: "IPsecGateway", resource: ipsecv1alpha1.GroupVersion.WithResource("ipsecgateways"), manifest: true},
 	{name: "NetworkAttachmentDefinition", resource: gvr("k8s.cni.cncf.io", "v1", "network-attachment-definitions"), optional: true},
+	{name: "Secret", resource: secrets, secret: true},
 	{name: "ConfigMap", resource: gvr("", "v1", "configmaps")},
 	{name: "ServiceAccount", resource: gvr("", "v1", "serviceaccounts")},
 	{name: "Role", resource: gvr("rbac.authorization.k8s.io", "v1", "roles")},
@@ -33,7 +35,11 @@ var kinds = []kind{
 	{name: "PrometheusRule", resource: gvr("monitoring.coreos.com", "v1", "prometheusrules"), optional: true},
 }
 
-var nodes = gvr("", "v1", "nodes")
+var (
+	nodes   = gvr("", "v1", "nodes")
+	pods    = gvr("", "v1", "pods")
+	secrets = gvr("", "v1", "secrets")
+)
 
 func gvr(group, version, resource string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: version, Resource: resource}

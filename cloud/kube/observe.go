@@ -20,12 +20,18 @@ import (
 // page is how many objects one answer holds.
 const page = 500
 
-// Observe lists every kind once, side by side, and the nodes.
+// Observe lists every kind once, side by side, and the nodes; where a pod isn't
+// available, the pods too.
 func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*cloud.Observation, error) {
 	lists := make([][]unstructured.Unstructured, len(kinds)+1)
 	errs := make([]error, len(lists))
 	var wait sync.WaitGroup
+	var vault vault
 	for i, k := range kinds {
+		if k.secret {
+			wait.Go(func() { vault, errs[i] = d.secrets(ctx, e) })
+			continue
+		}
 		wait.Go(func() { lists[i], errs[i] = d.listKind(ctx, k, e.Name) })
 	}
 	wait.Go(func() { lists[len(kinds)], errs[len(kinds)] = d.list(ctx, nodes, "") })
@@ -41,9 +47,13 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 		Graph: resource.Graph{}, Facts: resource.Facts{Nodes: facts, Gateways: map[string]resource.GatewayFacts{}},
 	}}
 	o.manifests()
+	o.keys(vault)
 	for i, k := range kinds {
 		for j := range lists[i] {
 			o.add(k, &lists[i][j])
+		}
+		if k.name == kindDeployment {
+			o.seen.Rollouts = d.rollouts(ctx, e.Name, lists[i])
 		}
 	}
 	return o.seen, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // remove deletes an object and waits until it is gone, with all that it has made: a
@@ -27,7 +28,7 @@ func (d *Driver) remove(ctx context.Context, c plan.Change) error {
 		return fmt.Errorf("objects of kind %s can't be removed", before.Kind)
 	}
 	objects := d.objects(k, before.Namespace)
-	have, err := objects.Get(ctx, before.Name, metav1.GetOptions{})
+	have, err := d.look(ctx, k, before.Namespace, before.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
@@ -35,6 +36,8 @@ func (d *Driver) remove(ctx context.Context, c plan.Change) error {
 		return err
 	case before.Live != nil && before.Live.UID != string(have.GetUID()):
 		return fmt.Errorf("%w: another object stands there by now", cloud.ErrConflict)
+	case have.GetLabels()[state.LabelManagedBy] != "vpnctl":
+		return fmt.Errorf("%w: it no longer carries the estate's labels", cloud.ErrConflict)
 	}
 	if err := d.unhold(ctx, k, have); err != nil {
 		return err
@@ -66,7 +69,7 @@ func (d *Driver) gone(ctx context.Context, k kind, have *unstructured.Unstructur
 	tick := time.NewTicker(d.options.Poll)
 	defer tick.Stop()
 	for {
-		now, err := d.objects(k, have.GetNamespace()).Get(ctx, have.GetName(), metav1.GetOptions{})
+		now, err := d.look(ctx, k, have.GetNamespace(), have.GetName())
 		switch {
 		case apierrors.IsNotFound(err), err == nil && now.GetUID() != have.GetUID():
 			return nil

@@ -41,6 +41,9 @@ func (d *Driver) write(ctx context.Context, c plan.Change) error {
 	if !known {
 		return fmt.Errorf("objects of kind %s can't be written", after.Kind)
 	}
+	if k.secret {
+		return d.writeKey(ctx, k, c.After)
+	}
 	want, err := document(c.After)
 	if err != nil {
 		return err

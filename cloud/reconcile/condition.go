@@ -72,10 +72,7 @@ var stages = []stage{
 }
 
 // Rollout is whether a gateway's pod runs.
-type Rollout struct {
-	Available bool
-	Message   string // why not
-}
+type Rollout = cloud.Rollout
 
 // account is what is known of one gateway when its conditions are written.
 type account struct {

@@ -68,6 +68,10 @@ type Interface struct {
 	RoadWarriorCIDR netip.Prefix `json:"roadWarriorCIDR,omitzero"` // zero: the top /26 of the service CIDR
 }
 
+// GeneratedKey is the key of a Secret under which a private key is found whose Secret
+// the manifest doesn't name.
+const GeneratedKey = "privateKey"
+
 // SecretRef names one key of a Secret in the gateway's namespace. The value is
 // never read by anything but the agent.
 type SecretRef struct {

@@ -1,0 +1,129 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+const kindDeployment = "Deployment"
+
+// rollouts tell of the Deployments that are ours whether their pods run, by owner. Of
+// those that don't the pods are asked, once for all; if that isn't allowed, the
+// Deployment's own words have to do.
+func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unstructured.Unstructured) map[string]cloud.Rollout {
+	all := map[string]cloud.Rollout{}
+	var asked bool
+	var pods map[string]string
+	for i := range deployments {
+		owner, marked := ours(&deployments[i], estate)
+		if !marked || owner.IsZero() {
+			continue
+		}
+		r := rollout(&deployments[i])
+		if !r.Available {
+			if !asked {
+				pods, asked = d.podTroubles(ctx, estate), true
+			}
+			if why := pods[owner.Path()]; why != "" {
+				r.Message = why
+			}
+		}
+		all[owner.String()] = r
+	}
+	return all
+}
+
+// rollout tells whether the pod that a Deployment asks for by now is available.
+func rollout(u *unstructured.Unstructured) cloud.Rollout {
+	var d appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &d); err != nil {
+		return cloud.Rollout{Message: "the Deployment can't be read: " + err.Error()}
+	}
+	switch {
+	case d.Status.ObservedGeneration < d.Generation:
+		return cloud.Rollout{Message: "the Deployment was just changed"}
+	case d.Spec.Replicas != nil && *d.Spec.Replicas == 0:
+		return cloud.Rollout{Message: "the Deployment is scaled to zero"}
+	}
+	for _, of := range []struct {
+		kind   appsv1.DeploymentConditionType
+		status corev1.ConditionStatus
+	}{{appsv1.DeploymentReplicaFailure, corev1.ConditionTrue}, {appsv1.DeploymentProgressing, corev1.ConditionFalse}, {appsv1.DeploymentAvailable, corev1.ConditionFalse}} {
+		for _, c := range d.Status.Conditions {
+			if c.Type == of.kind && c.Status == of.status {
+				return cloud.Rollout{Message: c.Message}
+			}
+		}
+	}
+	switch {
+	case d.Status.UpdatedReplicas == 0:
+		return cloud.Rollout{Message: "the pod is not there yet"}
+	case d.Status.AvailableReplicas == 0:
+		return cloud.Rollout{Message: "the pod is not ready yet"}
+	}
+	return cloud.Rollout{Available: true}
+}
+
+// podTroubles say why pods of gateways aren't ready, by the gateway's path.
+func (d *Driver) podTroubles(ctx context.Context, estate string) map[string]string {
+	list, err := d.list(ctx, pods, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
+	if err != nil {
+		return nil
+	}
+	slices.SortFunc(list, func(a, b unstructured.Unstructured) int {
+		return a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time)
+	})
+	all := map[string]string{}
+	for i := range list { // the youngest counts
+		var p corev1.Pod
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(list[i].Object, &p) == nil {
+			if why := trouble(&p); why != "" {
+				all[p.Namespace+"/"+p.Labels[state.LabelGateway]] = why
+			}
+		}
+	}
+	return all
+}
+
+// trouble says why a pod isn't ready, empty where it doesn't tell.
+func trouble(p *corev1.Pod) string {
+	if p.DeletionTimestamp != nil {
+		return fmt.Sprintf("pod %s is ending", p.Name)
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return fmt.Sprintf("pod %s has no node: %s", p.Name, c.Message)
+		}
+	}
+	var parts []string
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		switch {
+		case c.State.Waiting != nil && c.State.Waiting.Reason != "PodInitializing":
+			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("container %s waits: %s: %s", c.Name, c.State.Waiting.Reason, c.State.Waiting.Message), ": "))
+		case c.State.Terminated != nil && c.State.Terminated.ExitCode != 0:
+			parts = append(parts, fmt.Sprintf("container %s ended with %d: %s", c.Name, c.State.Terminated.ExitCode, c.State.Terminated.Reason))
+		case c.State.Running != nil && !c.Ready:
+			parts = append(parts, fmt.Sprintf("container %s is not ready", c.Name))
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		return fmt.Sprintf("pod %s: %s", p.Name, strings.Join(parts, "; "))
+	case p.Status.Message != "":
+		return fmt.Sprintf("pod %s: %s", p.Name, p.Status.Message)
+	case p.Status.Phase == corev1.PodPending:
+		return fmt.Sprintf("pod %s is pending", p.Name)
+	}
+	return ""
+}
