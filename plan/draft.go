@@ -171,6 +171,9 @@ func (d *draft) desired() {
 func (d *draft) observed() {
 	all := d.matched == len(d.in.Observed) && len(d.clashes) == 0
 	for id, have := range d.in.Observed {
+		if lent(&have) {
+			continue
+		}
 		p := d.party(have.Owner)
 		p.found++
 		d.keep(p, &have)

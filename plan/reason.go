@@ -58,7 +58,7 @@ func reason(p *party, c *Change, w why) string {
 		if a, ok := c.attribute(attrNode); ok && a.Before != "" {
 			return a.Before + " can no longer hold it"
 		}
-		return "changed by someone else: " + driftReason(c)
+		return "changed by " + whom(c) + ": " + driftReason(c)
 	}
 	switch {
 	case c.After.SecurityGroup != nil:
@@ -113,9 +113,22 @@ func deleteReason(p *party, c *Change) string {
 	return "the manifests ask for it no longer"
 }
 
+// whom is who changed something, as far as a cluster tells.
+func whom(c *Change) string {
+	if c.Before.Object == nil || len(c.Before.Object.ChangedBy) == 0 {
+		return "someone else"
+	}
+	return strings.Join(c.Before.Object.ChangedBy, ", ")
+}
+
 // driftReason lists what moved.
 func driftReason(c *Change) string {
 	var moved []string
+	if c.Before.Object != nil && c.Before.Object.Live != nil {
+		if fields := rewritten(c); fields != "" {
+			return fields
+		}
+	}
 	for _, a := range c.Attributes {
 		switch {
 		case a.Name == attrNode && a.Before == "":

@@ -24,6 +24,12 @@ func shown(r *resource.Resource) *resource.Resource {
 	return &bare
 }
 
+// lent tells whether an observed Secret is another hand's, which serves a gateway and
+// says nothing of it: it never goes with it.
+func lent(have *resource.Resource) bool {
+	return have.Object != nil && have.Object.Kind == kindSecret && have.Proof == ""
+}
+
 // empty tells whether a Secret's text says nothing but which Secret it is.
 func empty(content string) bool {
 	var object map[string]any

@@ -21,6 +21,9 @@ type Options struct {
 	// Stop, once closed, ends waiting for what the cluster does by itself: the call in
 	// flight ends, and a later run goes on.
 	Stop <-chan struct{}
+	// OperatorStopped tells that no operator looks after the gateways any more, whose
+	// objects may then be taken over.
+	OperatorStopped bool
 	// Gone is how long a deleted object may take to go. Default: 5 minutes.
 	Gone time.Duration
 	// Poll is how often that is looked at. Default: 1 second.

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,9 +111,11 @@ func (d *Driver) finalize(ctx context.Context, m cloud.Manifest, edit func([]str
 		if slices.Equal(before, after) {
 			return nil
 		}
-		if err = d.setFinalizers(ctx, k, have, after); !apierrors.IsConflict(err) {
-			return ignoreGone(err)
+		err = d.setFinalizers(ctx, k, have, after)
+		if other := explained(err); errors.Is(other, cloud.ErrConflict) {
+			continue // it was changed, or another one came: look again
 		}
+		return ignoreGone(err)
 	}
 }
 

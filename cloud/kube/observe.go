@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
@@ -56,7 +57,7 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 			o.seen.Rollouts = d.rollouts(ctx, e.Name, lists[i])
 		}
 	}
-	return o.seen, nil
+	return o.seen, d.children(ctx, o)
 }
 
 // listKind lists what is ours of a kind, and of manifests all that there are.
@@ -77,10 +78,15 @@ func (d *Driver) listKind(ctx context.Context, k kind, estate string) ([]unstruc
 
 // list reads all pages of a list. One that ended early is read once more as a whole.
 func (d *Driver) list(ctx context.Context, r schema.GroupVersionResource, selector string) ([]unstructured.Unstructured, error) {
+	return d.listIn(ctx, r, "", selector)
+}
+
+// listIn is list in one namespace.
+func (d *Driver) listIn(ctx context.Context, r schema.GroupVersionResource, namespace, selector string) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	o := metav1.ListOptions{LabelSelector: selector, Limit: page}
 	for {
-		l, err := d.api.Resource(r).List(ctx, o)
+		l, err := d.api.Resource(r).Namespace(namespace).List(ctx, o)
 		if apierrors.IsResourceExpired(err) && o.Continue != "" {
 			all, o = nil, metav1.ListOptions{LabelSelector: selector}
 			continue
@@ -100,11 +106,12 @@ type sighting struct {
 	estate vpn.Estate
 	seen   *cloud.Observation
 	owners map[resource.ID]vpn.Owner // of the manifests that were read
+	uids   map[types.UID]vpn.Owner   // of the gateways' manifests that are in the cluster
 }
 
 // manifests notes down what the estate's manifests are.
 func (s *sighting) manifests() {
-	s.owners = map[resource.ID]vpn.Owner{}
+	s.owners, s.uids = map[resource.ID]vpn.Owner{}, map[types.UID]vpn.Owner{}
 	for _, g := range s.estate.Gateways {
 		for _, m := range g.Manifests {
 			s.owners[resource.ID{Kind: resource.KubernetesKind(m.Kind), Namespace: m.Namespace, Name: m.Name}] = g.Owner
@@ -120,6 +127,9 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 	r := observed(k, u)
 	owner, marked := ours(u, s.estate.Name)
 	written, wanted := s.owners[r.ID]
+	if wanted && k.manifest && k.name == written.Kind {
+		s.uids[u.GetUID()] = written
+	}
 	switch {
 	case marked && !owner.IsZero():
 		r.Owner, r.Proof = owner.String(), "label "+state.LabelEstate+"="+s.estate.Name

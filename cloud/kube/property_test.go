@@ -192,7 +192,7 @@ func TestOtherManagersKeepTheirFields(t *testing.T) {
 	w := newWorld(t, e)
 	w.apply(e, plan.Options{})
 	want := w.look()
-	tampered := 0
+	tampered := map[string]bool{}
 	for _, u := range w.ours() {
 		notes := u.GetAnnotations()
 		notes["example.com/theirs"] = "kept"
@@ -201,12 +201,21 @@ func TestOtherManagersKeepTheirFields(t *testing.T) {
 		labels["example.com/theirs"] = "kept"
 		u.SetLabels(labels)
 		if disturb(u) {
-			tampered++
+			tampered["kubernetes."+strings.ToLower(u.GetKind())+"/"+u.GetNamespace()+"/"+u.GetName()] = true
 		}
 		w.api.PutAs(t, "somebody", u.Object)
 	}
-	if tampered < 7 {
-		t.Fatalf("only %d objects were tampered with", tampered)
+	if len(tampered) < 7 {
+		t.Fatalf("only %d objects were tampered with", len(tampered))
+	}
+	for _, c := range w.plan(e, plan.Options{}).Pending() {
+		if !tampered[c.ID.String()] || !strings.HasPrefix(c.Reason, "changed by somebody: ") {
+			t.Errorf("planned: %s %s: %s", c.Action, c.ID, c.Reason)
+		}
+		delete(tampered, c.ID.String())
+	}
+	for id := range tampered {
+		t.Errorf("%s was changed, and the plan doesn't say so", id)
 	}
 	w.apply(e, plan.Options{})
 	w.settled(e, plan.Options{})

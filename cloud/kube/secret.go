@@ -125,7 +125,8 @@ func (s *sighting) blind(why error) {
 	}
 }
 
-// stands puts a key that is to be left alone into the graph, as what is wanted.
+// stands puts a key that is to be left alone into the graph, as what is wanted, but
+// without a proof that it is ours.
 func (s *sighting) stands(g vpn.Gateway, uid string) {
 	labels := map[string]any{}
 	for name, v := range state.Labels(s.estate.Name, g.Owner) {
@@ -133,7 +134,7 @@ func (s *sighting) stands(g vpn.Gateway, uid string) {
 	}
 	id := keyID(g)
 	s.seen.Graph.Add(resource.Resource{
-		ID: id, Owner: g.Owner.String(), Ref: uid, Proof: "it has the name of the gateway's key",
+		ID: id, Owner: g.Owner.String(), Ref: uid,
 		Object: &resource.Object{APIVersion: "v1", Kind: kindSecret, Namespace: id.Namespace, Name: id.Name, Live: &resource.Live{
 			Value: map[string]any{"apiVersion": "v1", "kind": kindSecret, "metadata": map[string]any{"name": id.Name, "namespace": id.Namespace, "labels": labels}},
 			UID:   uid,

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -28,7 +29,7 @@ func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (
 		return false, err
 	}
 	_, err = d.objects(k, m.Namespace).Patch(ctx, m.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager}, "status")
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another one stands there by now
+	if err = explained(err); apierrors.IsNotFound(err) || errors.Is(err, cloud.ErrConflict) { // another one stands there by now
 		return false, nil
 	}
 	return err == nil, err

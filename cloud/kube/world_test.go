@@ -24,6 +24,8 @@ type world struct {
 	t   testing.TB
 	sim *simulator.Server
 	api *fakeapi.Server
+
+	stopped bool // the operator
 }
 
 func newWorld(t testing.TB, e vpn.Estate) *world {
@@ -49,7 +51,7 @@ func (w *world) copy(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, sim: sim, api: w.api.Copy(t)}
+	return &world{t: t, sim: sim, api: w.api.Copy(t), stopped: w.stopped}
 }
 
 func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
@@ -65,7 +67,7 @@ func node(name, server, ready string) map[string]any {
 // driver is the one over the simulated cluster. Nothing there takes time.
 func (w *world) driver() *kube.Driver {
 	w.t.Helper()
-	d, err := kube.Over(w.api.Config(), kube.Options{Gone: 100 * time.Millisecond, Poll: time.Millisecond})
+	d, err := kube.Over(w.api.Config(), kube.Options{OperatorStopped: w.stopped, Gone: 100 * time.Millisecond, Poll: time.Millisecond})
 	if err != nil {
 		w.t.Fatal(err)
 	}

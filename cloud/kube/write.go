@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,8 +28,8 @@ import (
 //	ours                       apply             apply, if it is as the plan saw it
 //	somebody else's            conflict          adopt: apply; update: conflict
 //
-// What another manager holds is taken back where the object is ours, and named where
-// it isn't.
+// What another manager holds is taken back where the object is ours, or was the
+// operator's, and named where it isn't.
 func (d *Driver) write(ctx context.Context, c plan.Change) error {
 	if c.After == nil || c.After.Object == nil {
 		return errors.New("there is nothing to write")
@@ -56,10 +57,21 @@ func (d *Driver) write(ctx context.Context, c plan.Change) error {
 	if err := guard(c, have, there, want.GetLabels()[state.LabelEstate]); err != nil {
 		return err
 	}
+	adopts := there && c.Action == plan.Adopt && c.Before.Adopt == operatorMade
+	if adopts {
+		if have, err = d.takeOver(ctx, k, have, want); err != nil {
+			return err
+		}
+		there = have != nil
+	}
 	if there {
 		want.SetUID(have.GetUID()) // and nothing that came in its place
 	}
-	_, err = d.objects(k, after.Namespace).Apply(ctx, after.Name, want, metav1.ApplyOptions{FieldManager: Manager, Force: there && c.Action != plan.Adopt})
+	force := there && (c.Action != plan.Adopt || adopts)
+	got, err := d.objects(k, after.Namespace).Apply(ctx, after.Name, want, metav1.ApplyOptions{FieldManager: Manager, Force: force})
+	if err == nil && adopts {
+		return d.disclaim(ctx, k, got)
+	}
 	return explained(err)
 }
 
@@ -127,10 +139,18 @@ func explained(err error) error {
 		return fmt.Errorf("%w: others hold %s", cloud.ErrConflict, strings.Join(held, ", "))
 	case apierrors.IsConflict(err):
 		return fmt.Errorf("%w: %w", cloud.ErrConflict, err)
+	case otherUID(details):
+		return fmt.Errorf("%w: another object stands there by now", cloud.ErrConflict)
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return fmt.Errorf("%w: %w", cloud.ErrRejected, err)
 	case apierrors.IsNotFound(err) && details != nil && details.Kind == "namespaces":
 		return fmt.Errorf("%w: namespace %s is not there: vpnctl makes no namespaces", cloud.ErrUnresolved, details.Name)
 	}
 	return err
+}
+
+// otherUID tells whether an API server refused a write because it was meant for an object
+// that isn't there any more.
+func otherUID(details *metav1.StatusDetails) bool {
+	return details != nil && slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
 }

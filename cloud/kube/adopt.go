@@ -1,0 +1,159 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// operatorMade is the rule by which an object without our labels is taken over that an
+// operator has made for the same manifest.
+const operatorMade = "made by an operator for the same manifest, which owns it"
+
+// children looks for what an operator has made of gateways whose manifests are in the
+// cluster and that have no Deployment of ours yet: objects that the manifest owns.
+func (d *Driver) children(ctx context.Context, s *sighting) error {
+	near := map[string]map[types.UID]vpn.Owner{} // by namespace
+	for uid, o := range s.uids {
+		id := resource.ID{Kind: resource.KubernetesKind(kindDeployment), Namespace: o.Namespace, Name: o.Name}
+		if _, deployed := s.seen.Graph[id]; deployed {
+			continue
+		}
+		if near[o.Namespace] == nil {
+			near[o.Namespace] = map[types.UID]vpn.Owner{}
+		}
+		near[o.Namespace][uid] = o
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(near)) {
+		for _, k := range kinds {
+			if k.manifest || k.secret {
+				continue
+			}
+			items, err := d.listIn(ctx, k.resource, namespace, "")
+			if apierrors.IsNotFound(err) && k.optional {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			for i := range items {
+				s.child(k, &items[i], near[namespace], d.options.OperatorStopped)
+			}
+		}
+	}
+	return nil
+}
+
+// child enters an object that a gateway's manifest owns and that isn't marked as ours.
+func (s *sighting) child(k kind, u *unstructured.Unstructured, of map[types.UID]vpn.Owner, stopped bool) {
+	if _, marked := ours(u, s.estate.Name); marked {
+		return
+	}
+	for _, ref := range u.GetOwnerReferences() {
+		o, is := of[ref.UID]
+		if !is {
+			continue
+		}
+		r := observed(k, u)
+		if !stopped {
+			s.seen.Problems = append(s.seen.Problems, plan.Refusal{
+				Owner: o, ID: r.ID, Message: fmt.Sprintf("an operator has made it: %s owns it", o),
+				Hint: "stop the operator for good, and plan with --operator-stopped: what it made is then taken over",
+			})
+			return
+		}
+		r.Owner, r.Adopt = o.String(), operatorMade
+		s.seen.Graph.Add(r)
+		return
+	}
+}
+
+// takeOver puts what is wanted in the place of an operator's object, marked as ours and
+// without its manifest's ownership, at one stroke: from here on it is ours, whatever
+// comes between. Labels and annotations of others stay. One that can't become what is
+// wanted is removed first; then nothing is returned.
+func (d *Driver) takeOver(ctx context.Context, k kind, have, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	for _, path := range [][]string{{"spec", "selector"}, {"roleRef"}} {
+		was, _, _ := unstructured.NestedFieldNoCopy(have.Object, path...)
+		is, there, _ := unstructured.NestedFieldNoCopy(want.Object, path...)
+		if there && !covers(was, is) && (k.name == kindDeployment || k.name == "RoleBinding") {
+			uid, foreground := have.GetUID(), metav1.DeletePropagationForeground
+			err := d.objects(k, have.GetNamespace()).Delete(ctx, have.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &foreground})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return nil, explained(err)
+			}
+			return nil, d.gone(ctx, k, have)
+		}
+	}
+	taken := want.DeepCopy()
+	taken.SetUID(have.GetUID())
+	taken.SetResourceVersion(have.GetResourceVersion())
+	taken.SetFinalizers(have.GetFinalizers())
+	taken.SetLabels(joined(have.GetLabels(), want.GetLabels()))
+	taken.SetAnnotations(joined(have.GetAnnotations(), want.GetAnnotations()))
+	taken.SetManagedFields([]metav1.ManagedFieldsEntry{{}}) // which forgets who wrote what
+	owner, _ := vpn.ParseOwner(want.GetAnnotations()[OwnerAnnotation])
+	others := slices.DeleteFunc(have.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == owner.Kind && r.Name == owner.Name })
+	if len(others) > 0 {
+		taken.SetOwnerReferences(others)
+	}
+	got, err := d.objects(k, have.GetNamespace()).Update(ctx, taken, metav1.UpdateOptions{FieldManager: Manager})
+	return got, explained(err)
+}
+
+// joined are both, the latter's where they differ.
+func joined(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	if all == nil {
+		return b
+	}
+	maps.Copy(all, b)
+	return all
+}
+
+// disclaim drops what Manager holds of an object by an update, once it holds it by apply:
+// a field that is no longer applied would stay otherwise.
+func (d *Driver) disclaim(ctx context.Context, k kind, u *unstructured.Unstructured) error {
+	kept := slices.DeleteFunc(u.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager == Manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
+	})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": string(u.GetUID()), "resourceVersion": u.GetResourceVersion(), "managedFields": kept,
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = d.objects(k, u.GetNamespace()).Patch(ctx, u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager})
+	return explained(ignoreGone(err))
+}
+
+// covers tells whether two values that can't be changed are the same, as far as the
+// wanted one says anything.
+func covers(have, want any) bool {
+	w, ok := want.(map[string]any)
+	h, is := have.(map[string]any)
+	if !ok || !is {
+		return reflect.DeepEqual(have, want)
+	}
+	if len(h) != len(w) {
+		return false
+	}
+	for name, v := range w {
+		if !covers(h[name], v) {
+			return false
+		}
+	}
+	return true
+}
