@@ -17,23 +17,24 @@ import (
 
 // operated is a world whose gateway's manifest was applied by hand and whose objects an
 // operator has made, with what is left to do for vpnctl in the cloud done.
-func operated(t *testing.T, e vpn.Estate) *world {
+func operated(t *testing.T, e vpn.Estate, open opening) *world {
 	t.Helper()
-	made := newWorld(t, e)
+	made := open(t)
 	made.apply(e, plan.Options{})
-	w := newWorld(t, e)
+	model := made.ours()
+	w := open(t)
 	w.apply(e, plan.Options{Only: plan.OnlyCloud})
 	g := e.Gateways[0].Owner
 	var cr *unstructured.Unstructured
-	for _, u := range made.ours() {
+	for _, u := range model {
 		if strings.HasPrefix(u.GetKind(), "VPN") || u.GetKind() == "IPsecGateway" {
-			put := w.api.Put(t, bare(u))
+			put := w.put(bare(u))
 			if u.GetKind() == g.Kind {
 				cr = put
 			}
 		}
 	}
-	for _, u := range made.ours() {
+	for _, u := range model {
 		if u.GetKind() == "Secret" || strings.HasPrefix(u.GetKind(), "VPN") || u.GetKind() == "IPsecGateway" {
 			continue
 		}
@@ -50,7 +51,7 @@ func operated(t *testing.T, e vpn.Estate) *world {
 			_ = unstructured.SetNestedField(child.Object, map[string]any{"matchLabels": labels}, "spec", "selector")
 			_ = unstructured.SetNestedField(child.Object, labels, "spec", "template", "metadata", "labels")
 		}
-		w.api.PutAs(t, "operator", child.Object)
+		w.on.PutAs(t, "operator", child.Object)
 	}
 	w.stopped = true
 	return w
@@ -66,9 +67,11 @@ func bare(u *unstructured.Unstructured) map[string]any {
 
 // TestAdoption: what an operator has made for a manifest becomes ours, and no longer
 // goes with the manifest; while the operator may be at work it is refused.
-func TestAdoption(t *testing.T) {
+func TestAdoption(t *testing.T) { adopts(t, newWorld) }
+
+func adopts(t *testing.T, open opening) {
 	e := estate(t, "acme")
-	w := operated(t, e)
+	w := operated(t, e, open)
 	w.stopped = false
 	p := w.plan(e, plan.Options{})
 	if len(p.Refusals) == 0 || slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return !strings.Contains(r.Hint, "--operator-stopped") }) {
@@ -98,9 +101,10 @@ func TestAdoption(t *testing.T) {
 			}
 		}
 	}
-	want := newWorld(t, e)
+	got := w.look()
+	want := open(t)
 	want.apply(e, plan.Options{})
-	if diff := cmp.Diff(want.look(), w.look()); diff != "" {
+	if diff := cmp.Diff(want.look(), got); diff != "" {
 		t.Errorf("it isn't as if vpnctl had made it (-want +got)\n%s", diff)
 	}
 }
@@ -117,7 +121,7 @@ func (w *world) noOwners() {
 // TestAdoptionMayStopAnywhere: whichever call is the last, the next run ends it.
 func TestAdoptionMayStopAnywhere(t *testing.T) {
 	e := estate(t, "acme")
-	start := operated(t, e)
+	start := operated(t, e, newWorld)
 	w := start.copy(t)
 	w.apply(e, plan.Options{})
 	calls, want := w.api.Calls(), w.look()
@@ -138,15 +142,15 @@ func TestAdoptionMayStopAnywhere(t *testing.T) {
 // before anything is written, and kinds that the cluster doesn't know.
 func TestObstacles(t *testing.T) {
 	e := estate(t, "acme")
-	model := newWorld(t, e)
+	model := newWorld(t)
 	model.apply(e, plan.Options{})
 	var names []string
 	for _, u := range model.ours() {
 		if strings.HasPrefix(u.GetKind(), "VPN") {
 			continue // taken over: the same manifest
 		}
-		w := newWorld(t, e)
-		before := w.api.PutAs(t, "helm", bare(u))
+		w := newWorld(t)
+		before := w.on.PutAs(t, "helm", bare(u))
 		p := w.plan(e, plan.Options{})
 		if len(p.Refusals) != 1 || p.Refusals[0].ID.Name != u.GetName() || !strings.Contains(p.Refusals[0].Message, "made by helm") {
 			t.Errorf("%s %s: %v", u.GetKind(), u.GetName(), p.Refusals)
@@ -154,7 +158,7 @@ func TestObstacles(t *testing.T) {
 		if err := w.run(t.Context(), e, plan.Options{}); err == nil {
 			t.Errorf("%s %s was taken", u.GetKind(), u.GetName())
 		}
-		if diff := cmp.Diff(before, w.api.Get(u.GetKind(), u.GetNamespace(), u.GetName())); diff != "" {
+		if diff := cmp.Diff(before, w.on.Get(u.GetKind(), u.GetNamespace(), u.GetName())); diff != "" {
 			t.Errorf("%s %s changed\n%s", u.GetKind(), u.GetName(), diff)
 		}
 		names = append(names, u.GetKind())
@@ -162,7 +166,7 @@ func TestObstacles(t *testing.T) {
 	if len(names) < 8 {
 		t.Errorf("too few kinds: %v", names)
 	}
-	w := newWorld(t, e)
+	w := newWorld(t)
 	w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Resource == "network-attachment-definitions" {
 			return fakeapi.Fault{Code: 404}

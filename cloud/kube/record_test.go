@@ -10,9 +10,11 @@ import (
 
 // TestRecord: what is recorded stands, once; another object of the same name, or none, is
 // no harm; the finalizer comes and goes.
-func TestRecord(t *testing.T) {
+func TestRecord(t *testing.T) { records(t, newWorld) }
+
+func records(t *testing.T, open opening) {
 	e := estate(t, "acme")
-	w := newWorld(t, e)
+	w := open(t)
 	w.apply(e, plan.Options{})
 	d := w.driver()
 	all, err := d.Manifests(t.Context())
@@ -38,16 +40,16 @@ func TestRecord(t *testing.T) {
 		if err := act(); err != nil {
 			t.Fatal(err)
 		}
-		u := w.api.Get(m.Kind, m.Namespace, m.Name)
+		u := w.on.Get(m.Kind, m.Namespace, m.Name)
 		if held := slices.Contains(u.GetFinalizers(), "vpn.bnerd.net/cleanup"); held != hold {
 			t.Errorf("held: %v, want %v: %v", held, hold, u.GetFinalizers())
 		}
 	}
 	for _, when := range []string{"another one", "none"} {
-		u := w.api.Get(m.Kind, m.Namespace, m.Name)
-		w.api.Remove(t, m.Kind, m.Namespace, m.Name)
+		u := w.on.Get(m.Kind, m.Namespace, m.Name)
+		w.on.Remove(t, m.Kind, m.Namespace, m.Name)
 		if when == "another one" {
-			w.api.Put(t, bare(u))
+			w.put(bare(u))
 		}
 		changed, err := d.Record(t.Context(), m, cloud.Status{Conditions: []cloud.Condition{{Type: "Ready", Status: "False", Reason: "Gone"}}})
 		if changed || err != nil {

@@ -11,10 +11,10 @@ import (
 // TestRollouts: whether a pod runs, and why it doesn't, as far as the cluster tells.
 func TestRollouts(t *testing.T) {
 	e := estate(t, "acme")
-	w := newWorld(t, e)
+	w := newWorld(t)
 	w.apply(e, plan.Options{})
 	g := e.Gateways[0].Owner
-	made := w.api.Get("Deployment", g.Namespace, g.Name)
+	made := w.on.Get("Deployment", g.Namespace, g.Name)
 	for _, step := range []struct {
 		name      string
 		status    map[string]any
@@ -38,14 +38,14 @@ func TestRollouts(t *testing.T) {
 		delete(d.Object, "status")
 		if step.status != nil {
 			d.Object["status"] = step.status
-			w.api.Put(t, d.Object)
+			w.put(d.Object)
 		}
 		if step.pod != nil {
 			labels := map[string]any{}
 			for k, v := range made.GetLabels() {
 				labels[k] = v
 			}
-			w.api.Put(t, map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": g.Namespace, "name": "p", "labels": labels}, "status": step.pod})
+			w.put(map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": g.Namespace, "name": "p", "labels": labels}, "status": step.pod})
 		}
 		seen, err := w.driver().Observe(t.Context(), e, cloud.Scope{})
 		if err != nil {

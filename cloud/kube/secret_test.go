@@ -32,7 +32,7 @@ func keyed(t *testing.T, e vpn.Estate) vpn.Gateway {
 }
 
 func (w *world) key(g vpn.Gateway) *unstructured.Unstructured {
-	return w.api.Get("Secret", g.Owner.Namespace, g.WireGuard.PrivateKey.Name)
+	return w.on.Get("Secret", g.Owner.Namespace, g.WireGuard.PrivateKey.Name)
 }
 
 func value(u *unstructured.Unstructured) string {
@@ -42,10 +42,12 @@ func value(u *unstructured.Unstructured) string {
 
 // TestKeys: a key is made once, is a key, is never read by plans and applies, keeps its
 // value whatever happens to its labels, and goes with its gateway.
-func TestKeys(t *testing.T) {
+func TestKeys(t *testing.T) { keysAreMade(t, newWorld) }
+
+func keysAreMade(t *testing.T, open opening) {
 	e := estate(t)
 	g := keyed(t, e)
-	w := newWorld(t, e)
+	w := open(t)
 	p := w.plan(e, plan.Options{})
 	w.apply(e, plan.Options{})
 	first := w.key(g)
@@ -67,7 +69,9 @@ func TestKeys(t *testing.T) {
 	if err != nil || got != private.PublicKey().String() {
 		t.Errorf("public key %q %v, want %s", got, err, private.PublicKey())
 	}
-	w.api.Forget()
+	if w.api != nil {
+		w.api.Forget()
+	}
 	w.settled(e, plan.Options{})
 
 	for _, spoil := range []func(*unstructured.Unstructured){
@@ -78,7 +82,7 @@ func TestKeys(t *testing.T) {
 	} {
 		spoilt := w.key(g)
 		spoil(spoilt)
-		w.api.Put(t, spoilt.Object)
+		w.put(spoilt.Object)
 		if len(w.plan(e, plan.Options{}).Pending()) == 0 {
 			t.Fatal("that the Secret's marks are gone was not seen")
 		}
@@ -88,9 +92,11 @@ func TestKeys(t *testing.T) {
 	if value(w.key(g)) != value(first) {
 		t.Fatal("the key changed")
 	}
-	for _, c := range w.api.Calls() {
-		if c.Resource == "secrets" && !c.Metadata {
-			t.Errorf("a value was on the wire: %+v", c)
+	if w.api != nil {
+		for _, c := range w.api.Calls() {
+			if c.Resource == "secrets" && !c.Metadata {
+				t.Errorf("a value was on the wire: %+v", c)
+			}
 		}
 	}
 
@@ -104,11 +110,13 @@ func TestKeys(t *testing.T) {
 
 // TestKeysOfOthers: a Secret that somebody has put there serves as it is, and stays when
 // the gateway goes.
-func TestKeysOfOthers(t *testing.T) {
+func TestKeysOfOthers(t *testing.T) { keysOfOthers(t, newWorld) }
+
+func keysOfOthers(t *testing.T, open opening) {
 	e := estate(t)
 	g := keyed(t, e)
-	w := newWorld(t, e)
-	theirs := w.api.Put(t, map[string]any{"apiVersion": "v1", "kind": "Secret",
+	w := open(t)
+	theirs := w.put(map[string]any{"apiVersion": "v1", "kind": "Secret",
 		"metadata": map[string]any{"namespace": g.Owner.Namespace, "name": g.WireGuard.PrivateKey.Name}, "data": map[string]any{vpn.GeneratedKey: "eA=="}})
 	w.apply(e, plan.Options{})
 	w.settled(e, plan.Options{})
@@ -124,10 +132,12 @@ func TestKeysOfOthers(t *testing.T) {
 
 // TestAKeyStaysWithItsGateway: a gateway whose manifest names another Secret by now
 // keeps the one that was made, until it goes.
-func TestAKeyStaysWithItsGateway(t *testing.T) {
+func TestAKeyStaysWithItsGateway(t *testing.T) { keyStays(t, newWorld) }
+
+func keyStays(t *testing.T, open opening) {
 	e := estate(t)
 	g := keyed(t, e)
-	w := newWorld(t, e)
+	w := open(t)
 	w.apply(e, plan.Options{})
 	first := w.key(g)
 	for i := range e.Gateways {
@@ -154,7 +164,7 @@ func TestAKeyStaysWithItsGateway(t *testing.T) {
 func TestUnseenSecrets(t *testing.T) {
 	e := estate(t)
 	keyed(t, e)
-	w := newWorld(t, e)
+	w := newWorld(t)
 	w.apply(e, plan.Options{})
 	w.api.Deny = func(c fakeapi.Call) bool { return c.Resource == "secrets" }
 	p := w.plan(e, plan.Options{})
@@ -169,17 +179,17 @@ func TestUnseenSecrets(t *testing.T) {
 // TestSecretsSeen: which there are, by one list of metadata, and which keys are missing.
 func TestSecretsSeen(t *testing.T) {
 	e := estate(t, "acme")
-	w := newWorld(t, e)
+	w := newWorld(t)
 	for i := range 3 * 500 {
-		w.api.Put(t, secret("globex", fmt.Sprintf("far-%04d", i), "k", "dg=="))
+		w.put(secret("globex", fmt.Sprintf("far-%04d", i), "k", "dg=="))
 	}
-	held := w.api.Put(t, secret("acme", "psk", "plant1", "dg=="))
-	w.api.Put(t, secret("acme", "empty", "plant1", ""))
+	held := w.put(secret("acme", "psk", "plant1", "dg=="))
+	w.put(secret("acme", "empty", "plant1", ""))
 	seen, err := w.driver().Observe(t.Context(), e, cloud.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"acme/psk": held.GetResourceVersion(), "acme/empty": w.api.Get("Secret", "acme", "empty").GetResourceVersion()}
+	want := map[string]string{"acme/psk": held.GetResourceVersion(), "acme/empty": w.on.Get("Secret", "acme", "empty").GetResourceVersion()}
 	if diff := cmp.Diff(want, seen.Secrets); diff != "" {
 		t.Errorf("seen (-want +got)\n%s", diff)
 	}

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
@@ -19,29 +22,57 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// world is a simulated cloud and a simulated cluster whose nodes are its servers.
+// cluster is an API server, simulated or real, from the side of another hand.
+type cluster interface {
+	Config() *rest.Config
+	PutAs(t testing.TB, manager string, object map[string]any) *unstructured.Unstructured
+	Get(kind, namespace, name string) *unstructured.Unstructured
+	Remove(t testing.TB, kind, namespace, name string)
+	All() []*unstructured.Unstructured
+}
+
+// opening gives a new world in which nothing of an estate is there yet. The one before it
+// is no longer looked at.
+type opening func(testing.TB) *world
+
+// world is a simulated cloud, and a cluster whose nodes are its servers.
 type world struct {
 	t   testing.TB
 	sim *simulator.Server
-	api *fakeapi.Server
+	on  cluster
+	api *fakeapi.Server // the cluster where it is simulated
 
 	stopped bool // the operator
 }
 
-func newWorld(t testing.TB, e vpn.Estate) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, api: fakeapi.New(t, "acme", "globex", "initech")}
-	var o simulator.Options
+	w := &world{t: t, api: fakeapi.New(t, customers...), sim: newCloud(t)}
+	w.on = w.api
 	for _, n := range servers(t) {
-		o.Seed.Nodes = append(o.Seed.Nodes, simulator.Node{Name: n.Name, ServerID: n.ServerID})
 		w.api.Put(t, node(n.Name, n.ServerID, "True"))
 	}
-	o.Clock, o.Keep = now, simulator.All
-	var err error
-	if w.sim, err = simulator.New(o); err != nil {
+	return w
+}
+
+// newCloud is a simulated one with the nodes' servers.
+func newCloud(t testing.TB) *simulator.Server {
+	t.Helper()
+	o := simulator.Options{Clock: now, Keep: simulator.All}
+	for _, n := range servers(t) {
+		o.Seed.Nodes = append(o.Seed.Nodes, simulator.Node{Name: n.Name, ServerID: n.ServerID})
+	}
+	sim, err := simulator.New(o)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return w
+	return sim
+}
+
+// put writes an object as another hand does.
+func (w *world) put(object map[string]any) *unstructured.Unstructured {
+	w.t.Helper()
+	return w.on.PutAs(w.t, "kubectl", object)
 }
 
 // copy is another world in the same state.
@@ -51,7 +82,9 @@ func (w *world) copy(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, sim: sim, api: w.api.Copy(t), stopped: w.stopped}
+	c := &world{t: t, sim: sim, api: w.api.Copy(t), stopped: w.stopped}
+	c.on = c.api
+	return c
 }
 
 func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
@@ -67,7 +100,7 @@ func node(name, server, ready string) map[string]any {
 // driver is the one over the simulated cluster. Nothing there takes time.
 func (w *world) driver() *kube.Driver {
 	w.t.Helper()
-	d, err := kube.Over(w.api.Config(), kube.Options{OperatorStopped: w.stopped, Gone: 100 * time.Millisecond, Poll: time.Millisecond})
+	d, err := kube.Over(w.on.Config(), kube.Options{OperatorStopped: w.stopped, Gone: time.Minute, Poll: 5 * time.Millisecond})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -135,13 +168,16 @@ func (w *world) settled(e vpn.Estate, o plan.Options) {
 	}
 }
 
+// customers are those of the examples, each with a namespace.
+var customers = []string{"acme", "globex", "initech"}
+
 // estate is that of examples, all of them or those of some customers, in a cluster.
-func estate(t testing.TB, customers ...string) vpn.Estate {
+func estate(t testing.TB, of ...string) vpn.Estate {
 	t.Helper()
-	if len(customers) == 0 {
-		customers = []string{"acme", "globex", "initech"}
+	if len(of) == 0 {
+		of = customers
 	}
-	e := load(t, customers...)
+	e := load(t, of...)
 	e.Kubernetes = vpn.Kubernetes{Target: vpn.TargetCluster}
 	return e
 }
@@ -152,10 +188,10 @@ func servers(t testing.TB) []vpn.Node {
 	return load(t, "acme").Kubernetes.Nodes
 }
 
-func load(t testing.TB, customers ...string) vpn.Estate {
+func load(t testing.TB, of ...string) vpn.Estate {
 	t.Helper()
 	var paths []string
-	for _, c := range customers {
+	for _, c := range of {
 		files, err := filepath.Glob(filepath.Join("..", "..", "examples", c, "*.yaml"))
 		if err != nil {
 			t.Fatal(err)
