@@ -252,11 +252,11 @@ func disturb(u *unstructured.Unstructured) bool {
 	case "Deployment":
 		return set(int64(0), "spec", "replicas")
 	case "Role":
-		return set([]any{}, "rules")
+		return set([]any{map[string]any{"verbs": []any{"get"}, "apiGroups": []any{""}, "resources": []any{"pods"}}}, "rules")
 	case "RoleBinding":
-		return set([]any{}, "subjects")
+		return set([]any{map[string]any{"kind": "Group", "apiGroup": "rbac.authorization.k8s.io", "name": "theirs"}}, "subjects")
 	case "NetworkPolicy":
-		return set([]any{}, "spec", "egress")
+		return set([]any{map[string]any{}}, "spec", "egress")
 	case "NetworkAttachmentDefinition":
 		return set("{}", "spec", "config")
 	case "ServiceAccount":

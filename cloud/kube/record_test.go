@@ -4,7 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
 	"github.com/vpnctl/vpnctl/cloud"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 )
 
@@ -35,18 +40,32 @@ func records(t *testing.T, open opening) {
 		}
 		m = again[i]
 	}
+	u := w.on.Get(m.Kind, m.Namespace, m.Name)
+	stale := m
+	w.conditions(u, "Theirs")
+	if changed, err := d.Record(t.Context(), stale, cloud.Status{Conditions: []cloud.Condition{{Type: "Ready", Status: "False", Reason: "Later"}}}); !changed || err != nil {
+		t.Errorf("beside another hand: %v %v", changed, err)
+	}
+	var types []string
+	list, _, _ := unstructured.NestedSlice(w.on.Get(m.Kind, m.Namespace, m.Name).Object, "status", "conditions")
+	for _, c := range list {
+		types = append(types, c.(map[string]any)["type"].(string))
+	}
+	if slices.Sort(types); !slices.Equal(types, []string{"Ready", "Theirs"}) {
+		t.Errorf("conditions: %v", types)
+	}
 	for _, hold := range []bool{true, true, false, false} {
 		act := map[bool]func() error{true: func() error { return d.Hold(t.Context(), m) }, false: func() error { return d.Release(t.Context(), m) }}[hold]
 		if err := act(); err != nil {
 			t.Fatal(err)
 		}
-		u := w.on.Get(m.Kind, m.Namespace, m.Name)
+		u = w.on.Get(m.Kind, m.Namespace, m.Name)
 		if held := slices.Contains(u.GetFinalizers(), "vpn.bnerd.net/cleanup"); held != hold {
 			t.Errorf("held: %v, want %v: %v", held, hold, u.GetFinalizers())
 		}
 	}
 	for _, when := range []string{"another one", "none"} {
-		u := w.on.Get(m.Kind, m.Namespace, m.Name)
+		u = w.on.Get(m.Kind, m.Namespace, m.Name)
 		w.on.Remove(t, m.Kind, m.Namespace, m.Name)
 		if when == "another one" {
 			w.put(bare(u))
@@ -58,5 +77,23 @@ func records(t *testing.T, open opening) {
 		if err := d.Hold(t.Context(), m); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
+	}
+}
+
+// conditions is another hand that adds a condition to a status.
+func (w *world) conditions(u *unstructured.Unstructured, kind string) {
+	w.t.Helper()
+	client, err := dynamic.NewForConfig(w.on.Config())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	list = append(list, map[string]any{"type": kind, "status": "True", "reason": "X", "message": "", "lastTransitionTime": "2026-03-01T12:00:00Z"})
+	if err := unstructured.SetNestedSlice(u.Object, list, "status", "conditions"); err != nil {
+		w.t.Fatal(err)
+	}
+	of := client.Resource(vpnv1alpha1.GroupVersion.WithResource("vpngateways")).Namespace(u.GetNamespace())
+	if _, err := of.UpdateStatus(w.t.Context(), u, metav1.UpdateOptions{FieldManager: "pod"}); err != nil {
+		w.t.Fatal(err)
 	}
 }

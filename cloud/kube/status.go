@@ -3,7 +3,6 @@ package kube
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,27 +14,47 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 )
 
+// attempts is how often a status is written anew that others write at the same time.
+const attempts = 5
+
 // Record writes what is to be said of a manifest into its status, and tells whether
 // anything had to be written. Conditions that it doesn't speak of stay, and so does what
-// the gateway's pod reports. The generation is that of the manifest as it was read. A
-// manifest that is gone is no error.
+// the gateway's pod reports, at the same moment too. The generation is that of the
+// manifest as it was read. A manifest that is gone is no error, and neither is one that
+// others write to all the time: there is a next time.
 func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (bool, error) {
 	k, known := kindOf(m.Kind)
 	if !known || !k.manifest {
 		return false, fmt.Errorf("a %s has no status of ours", m.Kind)
 	}
-	patch, err := statusPatch(m, s, metav1.Now())
-	if err != nil || patch == nil {
-		return false, err
+	uid, generation := m.UID, m.Generation
+	for range attempts {
+		patch, err := statusPatch(m, s, metav1.Now())
+		if err != nil || patch == nil {
+			return false, err
+		}
+		_, err = d.objects(k, m.Namespace).Patch(ctx, m.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager}, "status")
+		if !apierrors.IsConflict(err) {
+			return err == nil, ignoreGone(err)
+		}
+		have, err := d.objects(k, m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && string(have.GetUID()) != uid {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if m, err = manifest(k, have); err != nil {
+			return false, err
+		}
+		m.Generation = generation
 	}
-	_, err = d.objects(k, m.Namespace).Patch(ctx, m.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager}, "status")
-	if err = explained(err); apierrors.IsNotFound(err) || errors.Is(err, cloud.ErrConflict) { // another one stands there by now
-		return false, nil
-	}
-	return err == nil, err
+	return false, nil
 }
 
-// statusPatch is what changes in a manifest's status; nil: nothing.
+// statusPatch is what changes in a manifest's status as it was read; nil: nothing. It
+// fits that version alone: of a status no uid is heeded, and the list of conditions is
+// one value.
 func statusPatch(m cloud.Manifest, s cloud.Status, now metav1.Time) ([]byte, error) {
 	var have struct {
 		Conditions []metav1.Condition `json:"conditions"`
@@ -65,7 +84,7 @@ func statusPatch(m cloud.Manifest, s cloud.Status, now metav1.Time) ([]byte, err
 	if len(changed) == 0 {
 		return nil, nil
 	}
-	return json.Marshal(map[string]any{"metadata": map[string]any{"uid": m.UID}, "status": changed})
+	return json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": m.Version}, "status": changed})
 }
 
 // asJSON is a value as it comes back from the server.

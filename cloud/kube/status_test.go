@@ -41,7 +41,7 @@ func TestStatusPatch(t *testing.T) {
 		"another status has a new time": {held, cloud.Status{Conditions: []cloud.Condition{{Type: "Ready", Status: "False", Reason: "Ready", Message: "no"}}},
 			`{"conditions":[{"type":"Ready","status":"False","observedGeneration":2,"lastTransitionTime":"2026-11-30T04:00:00Z","reason":"Ready","message":"no"},` + theirs + `]}`},
 	} {
-		m := cloud.Manifest{Kind: "VPNGateway", Namespace: "acme", Name: "dc1", UID: "u", Generation: 2}
+		m := cloud.Manifest{Kind: "VPNGateway", Namespace: "acme", Name: "dc1", UID: "u", Version: "7", Generation: 2}
 		if tt.status != "" {
 			m.Status = []byte(tt.status)
 		}
@@ -51,7 +51,7 @@ func TestStatusPatch(t *testing.T) {
 		}
 		want := ""
 		if tt.want != "" {
-			want = `{"metadata":{"uid":"u"},"status":` + tt.want + `}`
+			want = `{"metadata":{"resourceVersion":"7"},"status":` + tt.want + `}`
 		}
 		if diff := cmp.Diff(plain(t, want), plain(t, string(patch))); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)

@@ -35,10 +35,13 @@ func (s *Server) create(w write, u *unstructured.Unstructured) (*unstructured.Un
 	if w.kind.status {
 		delete(u.Object, "status")
 	}
+	u, err := complete(w.kind, u) // before it is noted down who wrote what
+	if err != nil {
+		return nil, err
+	}
 	empty := &unstructured.Unstructured{Object: map[string]any{}}
 	empty.SetGroupVersionKind(w.kind.gvk)
-	u, err := w.updated(empty, u)
-	if err != nil {
+	if u, err = w.updated(empty, u); err != nil {
 		return nil, err
 	}
 	return s.begin(w, u)
@@ -104,7 +107,7 @@ func (q *request) edited(have *unstructured.Unstructured) (*unstructured.Unstruc
 
 // replace puts an object in the place of what stands there.
 func (s *Server) replace(w write, have, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if err := same(w.kind, have, u); err != nil {
+	if err := same(w, have, u); err != nil {
 		return nil, err
 	}
 	u = u.DeepCopy()
@@ -121,16 +124,21 @@ func (s *Server) replace(w write, have, u *unstructured.Unstructured) (*unstruct
 			delete(u.Object, "status")
 		}
 	}
-	u, err := w.updated(have, u)
+	u, err := complete(w.kind, u)
 	if err != nil {
+		return nil, err
+	}
+	if u, err = w.updated(have, u); err != nil {
 		return nil, err
 	}
 	return s.settle(w, have, u)
 }
 
-// same refuses a write that is meant for another object, or for another state of it.
-func same(k kind, have, u *unstructured.Unstructured) error {
-	if uid := u.GetUID(); uid != "" && uid != have.GetUID() {
+// same refuses a write that is meant for another object, or for another state of it. Of
+// a status the uid doesn't count.
+func same(w write, have, u *unstructured.Unstructured) error {
+	k := w.kind
+	if uid := u.GetUID(); uid != "" && uid != have.GetUID() && w.subresource == "" {
 		return apierrors.NewInvalid(k.gvk.GroupKind(), u.GetName(), field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "uid"), string(uid), "field is immutable"),
 		})
@@ -167,7 +175,7 @@ func (s *Server) apply(q *request, w write, have *unstructured.Unstructured) (*u
 		}
 		live = &unstructured.Unstructured{Object: map[string]any{}}
 		live.SetGroupVersionKind(w.kind.gvk)
-	} else if err := same(w.kind, have, u); err != nil {
+	} else if err := same(w, have, u); err != nil {
 		return nil, err
 	}
 	u.SetResourceVersion("")
