@@ -30,3 +30,10 @@ type Condition struct {
 	Reason  string
 	Message string
 }
+
+// Happening is something to be told of a manifest, as a Kubernetes Event.
+type Happening struct {
+	Warning bool
+	Reason  string // one word: PortReady
+	Message string
+}

@@ -35,6 +35,7 @@ type Driver struct {
 	api     dynamic.Interface
 	meta    metadata.Interface // for what may be read of Secrets, and for what only its changes matter of
 	options Options
+	told    told
 }
 
 var _ cloud.Driver = (*Driver)(nil)

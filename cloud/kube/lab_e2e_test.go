@@ -41,6 +41,8 @@ func TestKubeProperties(t *testing.T) {
 		{"a key stays with its gateway", keyStays},
 		{"an operator's objects are taken over", adopts},
 		{"statuses and finalizers are recorded", records},
+		{"happenings are few events", eventsAreFew},
+		{"changes are told", changesAreTold},
 		{"answers are as the simulated server gives them", answers},
 	} {
 		t.Run(property.name, func(t *testing.T) {
@@ -61,9 +63,9 @@ type realCluster struct {
 
 // versions are the API versions of the kinds that matter here.
 var versions = map[string]string{
-	"Secret": "v1", "ConfigMap": "v1", "ServiceAccount": "v1", "Role": "rbac.authorization.k8s.io/v1", "RoleBinding": "rbac.authorization.k8s.io/v1",
+	"Secret": "v1", "Event": "v1", "ConfigMap": "v1", "ServiceAccount": "v1", "Role": "rbac.authorization.k8s.io/v1", "RoleBinding": "rbac.authorization.k8s.io/v1",
 	"NetworkPolicy": "networking.k8s.io/v1", "Deployment": "apps/v1", "NetworkAttachmentDefinition": "k8s.cni.cncf.io/v1",
-	"PodMonitor": "monitoring.coreos.com/v1", "PrometheusRule": "monitoring.coreos.com/v1",
+	"Node": "v1", "PodMonitor": "monitoring.coreos.com/v1", "PrometheusRule": "monitoring.coreos.com/v1",
 	"VPNGateway": "vpn.bnerd.net/v1alpha1", "VPNPeer": "vpn.bnerd.net/v1alpha1", "IPsecGateway": "ipsec.bnerd.net/v1alpha1",
 }
 

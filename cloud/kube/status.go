@@ -104,7 +104,7 @@ func said(have []metav1.Condition, want []cloud.Condition, generation int64, now
 	all, differs := slices.Clone(have), false
 	for _, w := range want {
 		c := metav1.Condition{
-			Type: w.Type, Status: metav1.ConditionStatus(w.Status), Reason: w.Reason, Message: bounded(w.Message),
+			Type: w.Type, Status: metav1.ConditionStatus(w.Status), Reason: w.Reason, Message: bounded(w.Message, longest),
 			ObservedGeneration: generation, LastTransitionTime: now,
 		}
 		i := slices.IndexFunc(all, func(h metav1.Condition) bool { return h.Type == w.Type })
@@ -128,7 +128,7 @@ func said(have []metav1.Condition, want []cloud.Condition, generation int64, now
 // longest is what the API takes of a condition's message, in bytes.
 const longest = 32768
 
-func bounded(message string) string {
+func bounded(message string, longest int) string {
 	if len(message) <= longest {
 		return message
 	}

@@ -73,7 +73,7 @@ func plain(t *testing.T, text string) (v any) {
 // TestLongMessages: the API refuses them, so they are cut, between characters.
 func TestLongMessages(t *testing.T) {
 	for _, text := range []string{"short", strings.Repeat("x", longest), strings.Repeat("ä", longest), strings.Repeat("日", longest)} {
-		got := bounded(text)
+		got := bounded(text, longest)
 		if len(got) > longest || !utf8.ValidString(got) || len(text) <= longest && got != text || len(text) > longest && len(got) < longest-4 {
 			t.Errorf("%.10q of %d bytes became %d", text, len(text), len(got))
 		}

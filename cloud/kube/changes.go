@@ -1,0 +1,199 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// Named tells whether gateways use a Secret.
+type Named func(namespace, name string) bool
+
+// Changes tells that something may have changed which a plan of an estate depends on:
+// manifests (not their status), objects that are ours, whether pods are available, nodes
+// (Ready, cordoned, which there are), and the Secrets that are named. However much
+// changes until it is received is told once. It begins with what stands, survives
+// restarts of the API server, and is closed once ctx is done.
+//
+// Of most kinds the metadata alone are watched, and of every object a fingerprint is kept.
+func (d *Driver) Changes(ctx context.Context, estate string, named Named) <-chan struct{} {
+	told := make(chan struct{}, 1)
+	var wait sync.WaitGroup
+	follow := func(r schema.GroupVersionResource, whole bool, selector string, print func(metav1.Object) string) {
+		f := &fingerprints{of: map[string]string{}, print: print, tell: func() {
+			select {
+			case told <- struct{}{}:
+			default:
+			}
+		}}
+		lw, kind := d.source(r, whole, selector)
+		quiet := klog.Logger(logr.Discard())
+		reflector := cache.NewReflectorWithOptions(lw, kind, f, cache.ReflectorOptions{Name: r.String(), TypeDescription: r.String(), Logger: &quiet})
+		wait.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, quiet)) })
+	}
+	ours := state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + estate
+	for _, k := range kinds {
+		switch {
+		case k.manifest:
+			follow(k.resource, false, "", ofManifest)
+		case k.secret:
+			follow(k.resource, false, "", func(o metav1.Object) string {
+				if named(o.GetNamespace(), o.GetName()) || o.GetLabels()[state.LabelEstate] == estate {
+					return o.GetResourceVersion()
+				}
+				return ""
+			})
+		case k.name == kindDeployment:
+			follow(k.resource, true, ours, ofDeployment)
+		default:
+			follow(k.resource, false, ours, metav1.Object.GetResourceVersion)
+		}
+	}
+	follow(nodes, true, "", ofNode)
+	go func() {
+		wait.Wait()
+		close(told)
+	}()
+	return told
+}
+
+// source lists and watches a resource, as a whole or its metadata.
+func (d *Driver) source(r schema.GroupVersionResource, whole bool, selector string) (cache.ListerWatcher, runtime.Object) {
+	with := func(o metav1.ListOptions) metav1.ListOptions {
+		o.LabelSelector = selector
+		return o
+	}
+	if whole {
+		return &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				return d.api.Resource(r).List(ctx, with(o))
+			},
+			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+				return d.api.Resource(r).Watch(ctx, with(o))
+			},
+		}, &unstructured.Unstructured{}
+	}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return d.meta.Resource(r).List(ctx, with(o))
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return d.meta.Resource(r).Watch(ctx, with(o))
+		},
+	}, &metav1.PartialObjectMetadata{}
+}
+
+// ofManifest changes with what people write and with its deletion, not with its status.
+func ofManifest(o metav1.Object) string {
+	return fmt.Sprint(o.GetUID(), o.GetGeneration(), o.GetDeletionTimestamp() != nil, o.GetLabels(), o.GetAnnotations(), o.GetFinalizers())
+}
+
+// ofDeployment changes with what it asks for and with whether its pod is available.
+func ofDeployment(o metav1.Object) string {
+	u, _ := o.(*unstructured.Unstructured)
+	var d appsv1.Deployment
+	if u == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &d) != nil {
+		return o.GetResourceVersion()
+	}
+	return fmt.Sprint(ofManifest(o), d.OwnerReferences, rollout(u))
+}
+
+// ofNode changes with whether gateways can be there.
+func ofNode(o metav1.Object) string {
+	u, _ := o.(*unstructured.Unstructured)
+	var n corev1.Node
+	if u == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &n) != nil {
+		return o.GetResourceVersion()
+	}
+	return fmt.Sprint(n.UID, nodeFact(&n))
+}
+
+// fingerprints is a store that keeps of every object what its changes are told by, and
+// nothing of those whose fingerprint is empty.
+type fingerprints struct {
+	mu    sync.Mutex
+	of    map[string]string
+	print func(metav1.Object) string
+	tell  func()
+}
+
+var _ cache.ReflectorStore = (*fingerprints)(nil)
+
+// Add takes an object in.
+func (f *fingerprints) Add(obj any) error {
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.set(o.GetNamespace()+"/"+o.GetName(), f.print(o))
+	return nil
+}
+
+// Update is Add.
+func (f *fingerprints) Update(obj any) error { return f.Add(obj) }
+
+// Delete drops an object.
+func (f *fingerprints) Delete(obj any) error {
+	if last, is := obj.(cache.DeletedFinalStateUnknown); is {
+		obj = last.Obj
+	}
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.set(o.GetNamespace()+"/"+o.GetName(), "")
+	return nil
+}
+
+func (f *fingerprints) set(key, print string) {
+	if f.of[key] == print {
+		return
+	}
+	if f.of[key] = print; print == "" {
+		delete(f.of, key)
+	}
+	f.tell()
+}
+
+// Replace takes in what a list holds, instead of all that was there.
+func (f *fingerprints) Replace(list []any, _ string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	there := make(map[string]bool, len(list))
+	for _, obj := range list {
+		o, err := meta.Accessor(obj)
+		if err != nil {
+			return err
+		}
+		key := o.GetNamespace() + "/" + o.GetName()
+		there[key] = true
+		f.set(key, f.print(o))
+	}
+	for key := range f.of {
+		if !there[key] {
+			f.set(key, "")
+		}
+	}
+	return nil
+}
+
+// Resync does nothing: whoever is told looks anew.
+func (f *fingerprints) Resync() error { return nil }

@@ -1,0 +1,133 @@
+package kube_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/vpnctl/vpnctl/cloud/kube"
+	"github.com/vpnctl/vpnctl/plan"
+)
+
+// long is how long a test waits for what must come.
+const long = 2 * time.Minute
+
+// TestChanges: what a plan depends on is told of, whatever happens to the connection.
+func TestChanges(t *testing.T) { changesAreTold(t, newWorld) }
+
+func changesAreTold(t *testing.T, open opening) {
+	e := estate(t, "acme")
+	w := open(t)
+	w.apply(e, plan.Options{})
+	w.put(secret("acme", "named", "k", "dg=="))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	changes := w.driver().Changes(ctx, e.Name, func(_, name string) bool { return name == "named" })
+	g := e.Gateways[0].Owner
+	last := 0
+	// probe changes an object of a kind until that is told: its watch runs then
+	probe := func(kind, name string) {
+		t.Helper()
+		for late := time.After(long); ; {
+			last++
+			u := w.on.Get(kind, map[bool]string{true: "", false: g.Namespace}[kind == "Node"], name)
+			labels := u.GetLabels()
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			labels["probe"] = string(rune('a' + last%26))
+			u.SetLabels(labels)
+			if kind == "Node" {
+				was, _, _ := unstructured.NestedBool(u.Object, "spec", "unschedulable")
+				_ = unstructured.SetNestedField(u.Object, !was, "spec", "unschedulable")
+			}
+			w.put(u.Object)
+			select {
+			case <-changes:
+				return
+			case <-late:
+				t.Fatalf("a change of %s %s is not told of", kind, name)
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}
+	drain := func() {
+		for {
+			select {
+			case <-changes:
+			case <-time.After(100 * time.Millisecond):
+				return
+			}
+		}
+	}
+	all := func() {
+		t.Helper()
+		for kind, name := range map[string]string{
+			g.Kind: g.Name, "ConfigMap": g.Name + "-nat", "ServiceAccount": g.Name, "Role": g.Name, "RoleBinding": g.Name,
+			"NetworkPolicy": g.Name + "-nic1", "Deployment": g.Name, "NetworkAttachmentDefinition": g.Name, "Secret": "named", "Node": servers(t)[0].Name,
+		} {
+			drain()
+			probe(kind, name)
+		}
+	}
+	all()
+	if w.api != nil {
+		w.api.Expire()
+		w.api.Disconnect()
+		all()
+	}
+	stop()
+	for late := time.After(long); ; {
+		select {
+		case _, open := <-changes:
+			if !open {
+				return
+			}
+		case <-late:
+			t.Fatal("the watches don't end")
+		}
+	}
+}
+
+// TestWhatIsNoChange: statuses and heartbeats aren't told of, what matters is.
+func TestWhatIsNoChange(t *testing.T) {
+	gateway := func(edit func(*unstructured.Unstructured)) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{
+			"name": "dc1", "namespace": "acme", "uid": "u", "generation": int64(1), "resourceVersion": "1",
+		}}}
+		edit(u)
+		return u
+	}
+	set := func(v any, path ...string) func(*unstructured.Unstructured) {
+		return func(u *unstructured.Unstructured) {
+			u.SetResourceVersion("2")
+			if err := unstructured.SetNestedField(u.Object, v, path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	list := func(m map[string]any) []any { return []any{m} }
+	for name, c := range map[string]struct {
+		print  kube.Print
+		before func(*unstructured.Unstructured)
+		after  func(*unstructured.Unstructured)
+		told   bool
+	}{
+		"a manifest's status":     {kube.OfManifest, set("x", "status", "serviceCIDR"), set("y", "status", "serviceCIDR"), false},
+		"a manifest's spec":       {kube.OfManifest, set(int64(1), "metadata", "generation"), set(int64(2), "metadata", "generation"), true},
+		"a manifest's annotation": {kube.OfManifest, set("1", "metadata", "annotations", "a"), set("2", "metadata", "annotations", "a"), true},
+		"a manifest is deleted":   {kube.OfManifest, set("x", "spec", "a"), set("2026-03-01T12:00:00Z", "metadata", "deletionTimestamp"), true},
+		"another of its name":     {kube.OfManifest, set("u", "metadata", "uid"), set("v", "metadata", "uid"), true},
+		"a rollout's counters":    {kube.OfDeployment, set(int64(3), "status", "collisionCount"), set(int64(4), "status", "collisionCount"), false},
+		"a pod becomes available": {kube.OfDeployment, set(map[string]any{"observedGeneration": int64(1)}, "status"),
+			set(map[string]any{"observedGeneration": int64(1), "updatedReplicas": int64(1), "availableReplicas": int64(1)}, "status"), true},
+		"a node's heartbeat": {kube.OfNode, set(list(map[string]any{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-03-01T12:00:00Z"}), "status", "conditions"),
+			set(list(map[string]any{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-03-01T12:05:00Z"}), "status", "conditions"), false},
+	} {
+		if got := c.print(gateway(c.before)) != c.print(gateway(c.after)); got != c.told {
+			t.Errorf("%s: told %v, want %v", name, got, c.told)
+		}
+	}
+}

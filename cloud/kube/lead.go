@@ -1,0 +1,259 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/vpnctl/vpnctl/state"
+)
+
+var leases = gvr("coordination.k8s.io", "v1", "leases")
+
+// Lease is what several processes elect a leader of an estate by: a Lease object, used
+// as client-go's leader election uses it. That package would add 13 MB to the binary.
+type Lease struct {
+	Namespace, Name string
+	Estate          string
+	Identity        string // of this process, unlike any other's
+
+	// Duration is how long the others wait without a sign of the leader. Default: 15 s.
+	Duration time.Duration
+	// Renew is how long a leader goes on without having renewed. Default: two thirds of
+	// Duration.
+	Renew time.Duration
+	// Retry is how often it is renewed, and asked for. Default: 2 s.
+	Retry time.Duration
+}
+
+// ErrLost: somebody else may lead by now.
+var ErrLost = errors.New("the lease was lost")
+
+// Lead waits until this process leads and then runs what only the leader may. Its
+// context ends when the lease can't be renewed, or with ctx. The lease is given back once
+// run has returned, so that another process takes over within a Retry. The error is that
+// of run, or ErrLost; nil where ctx ended.
+func (d *Driver) Lead(ctx context.Context, l Lease, run func(context.Context) error) error {
+	l.Duration = cmp.Or(l.Duration, 15*time.Second)
+	l.Renew = cmp.Or(l.Renew, l.Duration*2/3)
+	l.Retry = cmp.Or(l.Retry, 2*time.Second)
+	c := &candidate{Lease: l, api: d.api.Resource(leases).Namespace(l.Namespace)}
+	for !c.take(ctx) {
+		if !pause(ctx, l.Retry) {
+			return nil
+		}
+	}
+	leading, stop := context.WithCancelCause(ctx)
+	done := make(chan error, 1)
+	go func() { done <- run(leading) }()
+	err := c.lead(ctx, stop, done)
+	if !errors.Is(err, ErrLost) {
+		c.giveBack(context.WithoutCancel(ctx))
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// candidate is one process that stands for a lease.
+type candidate struct {
+	Lease
+	api  dynamic.ResourceInterface
+	seen string    // resourceVersion of the lease as it was last seen
+	at   time.Time // when it was first seen like that, by the clock here
+}
+
+// take tries to get or to renew the lease. Whether another's has run out is told by how
+// long it hasn't changed here: clocks of other machines don't matter.
+func (c *candidate) take(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, c.Renew)
+	defer cancel()
+	u, err := c.api.Get(ctx, c.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return c.write(ctx, &coordinationv1.Lease{}, true) == nil
+	}
+	if err != nil {
+		return false
+	}
+	var have coordinationv1.Lease
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &have) != nil {
+		return false
+	}
+	if have.ResourceVersion != c.seen {
+		c.seen, c.at = have.ResourceVersion, time.Now()
+	}
+	holder, lasts := holderOf(&have)
+	if holder != "" && holder != c.Identity && time.Since(c.at) < cmp.Or(lasts, c.Duration) {
+		return false
+	}
+	return c.write(ctx, &have, false) == nil
+}
+
+// write puts this process down as the holder, or nobody, on exactly the lease that was
+// read.
+func (c *candidate) write(ctx context.Context, l *coordinationv1.Lease, create bool) error {
+	now, seconds := metav1.NewMicroTime(time.Now()), int32((c.Duration+time.Second-1)/time.Second)
+	if holder, _ := holderOf(l); holder != c.Identity {
+		turns := int32(0)
+		if l.Spec.LeaseTransitions != nil {
+			turns = *l.Spec.LeaseTransitions + 1
+		}
+		l.Spec.LeaseTransitions, l.Spec.AcquireTime = &turns, &now
+	}
+	l.APIVersion, l.Kind = "coordination.k8s.io/v1", "Lease"
+	l.Namespace, l.Name = c.Namespace, c.Name
+	if l.Labels == nil {
+		l.Labels = map[string]string{}
+	}
+	l.Labels[state.LabelManagedBy], l.Labels[state.LabelEstate] = "vpnctl", c.Estate
+	l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = &c.Identity, &seconds, &now
+	return c.put(ctx, l, create)
+}
+
+func (c *candidate) put(ctx context.Context, l *coordinationv1.Lease, create bool) error {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(l)
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{Object: object}
+	if create {
+		_, err = c.api.Create(ctx, u, metav1.CreateOptions{FieldManager: Manager})
+	} else {
+		_, err = c.api.Update(ctx, u, metav1.UpdateOptions{FieldManager: Manager})
+	}
+	return err
+}
+
+// lead renews until run is done. It waits for run in any case.
+func (c *candidate) lead(ctx context.Context, stop context.CancelCauseFunc, done <-chan error) error {
+	renewed := time.Now()
+	tick := time.NewTicker(c.Retry)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			stop(nil)
+			return err
+		case <-ctx.Done():
+			stop(context.Cause(ctx))
+			return <-done
+		case <-tick.C:
+		}
+		began := time.Now()
+		switch {
+		case c.take(ctx):
+			renewed = began
+		case ctx.Err() != nil:
+		case time.Since(renewed) >= c.Renew || c.others(ctx):
+			stop(ErrLost)
+			<-done
+			return ErrLost
+		}
+	}
+}
+
+// others tells whether somebody else is put down as the holder.
+func (c *candidate) others(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, c.Retry)
+	defer cancel()
+	u, err := c.api.Get(ctx, c.Name, metav1.GetOptions{})
+	if err != nil {
+		return false
+	}
+	holder, _, _ := unstructured.NestedString(u.Object, "spec", "holderIdentity")
+	return holder != "" && holder != c.Identity
+}
+
+// giveBack names nobody as the holder, if it is still this process.
+func (c *candidate) giveBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, c.Renew)
+	defer cancel()
+	u, err := c.api.Get(ctx, c.Name, metav1.GetOptions{})
+	var have coordinationv1.Lease
+	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &have) != nil {
+		return
+	}
+	if holder, _ := holderOf(&have); holder != c.Identity {
+		return
+	}
+	nobody, second := "", int32(1)
+	have.APIVersion, have.Kind = "coordination.k8s.io/v1", "Lease"
+	have.Spec.HolderIdentity, have.Spec.LeaseDurationSeconds = &nobody, &second
+	_ = c.put(ctx, &have, false) // else it runs out
+}
+
+func holderOf(l *coordinationv1.Lease) (holder string, lasts time.Duration) {
+	if l.Spec.HolderIdentity != nil {
+		holder = *l.Spec.HolderIdentity
+	}
+	if l.Spec.LeaseDurationSeconds != nil {
+		lasts = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
+	}
+	return holder, lasts
+}
+
+// Leader tells which process leads an estate, anywhere in the cluster, and whether it is
+// alive. One whose last sign looks old by the clock here is looked at for a while: that
+// clock may be wrong. Only processes that lead by Lead are seen.
+func (d *Driver) Leader(ctx context.Context, estate string) (holder string, live bool, err error) {
+	first, err := d.leaseOf(ctx, estate)
+	if err != nil || first == nil {
+		return "", false, err
+	}
+	holder, lasts := holderOf(first)
+	if first.Spec.RenewTime != nil && first.Spec.RenewTime.Time.Add(lasts).After(time.Now()) {
+		return holder, true, nil
+	}
+	if !pause(ctx, min(lasts/3, 5*time.Second)) {
+		return holder, false, ctx.Err()
+	}
+	again, err := d.leaseOf(ctx, estate)
+	if err != nil || again == nil {
+		return holder, false, err
+	}
+	now, _ := holderOf(again)
+	return now, again.ResourceVersion != first.ResourceVersion, nil
+}
+
+// leaseOf is the lease of an estate that somebody holds, renewed last where there are
+// several; nil where there is none.
+func (d *Driver) leaseOf(ctx context.Context, estate string) (*coordinationv1.Lease, error) {
+	items, err := d.list(ctx, leases, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
+	if err != nil {
+		return nil, err
+	}
+	var last *coordinationv1.Lease
+	for i := range items {
+		var l coordinationv1.Lease
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(items[i].Object, &l); err != nil {
+			return nil, fmt.Errorf("lease %s/%s: %w", items[i].GetNamespace(), items[i].GetName(), err)
+		}
+		holder, _ := holderOf(&l)
+		if holder != "" && l.Spec.RenewTime != nil && (last == nil || l.Spec.RenewTime.After(last.Spec.RenewTime.Time)) {
+			last = &l
+		}
+	}
+	return last, nil
+}
+
+// pause waits; it reports false where ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

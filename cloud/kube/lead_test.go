@@ -1,0 +1,127 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud/kube"
+	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
+)
+
+// lease is one that lasts for so long that no busy machine loses it.
+func lease(identity string) kube.Lease {
+	return kube.Lease{Namespace: "acme", Name: "vpnctl", Estate: "acme", Identity: identity, Duration: 10 * time.Minute, Retry: 20 * time.Millisecond}
+}
+
+// await waits until something holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for late := time.Now().Add(long); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// TestLead: of several processes one leads at a time; one that stops gives the lease back
+// and another goes on at once.
+func TestLead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var leading, most, turns atomic.Int32
+	stops := make([]context.CancelFunc, 3)
+	ended := make(chan error, len(stops))
+	who := make(chan int, 100)
+	for i := range stops {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		stops[i] = stop
+		go func() {
+			ended <- w.driver().Lead(ctx, lease(fmt.Sprint("p", i)), func(ctx context.Context) error {
+				if n := leading.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				turns.Add(1)
+				who <- i
+				<-ctx.Done()
+				leading.Add(-1)
+				return ctx.Err()
+			})
+		}()
+	}
+	began := time.Now()
+	for range stops {
+		i := <-who
+		holder, live, err := w.driver().Leader(t.Context(), "acme")
+		if err != nil || !live || holder != fmt.Sprint("p", i) {
+			t.Errorf("leader %q %v %v, want p%d", holder, live, err, i)
+		}
+		stops[i]()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	if most.Load() != 1 || turns.Load() != 3 {
+		t.Errorf("%d led at a time, in %d turns", most.Load(), turns.Load())
+	}
+	t.Logf("three turns in %s", time.Since(began))
+	if holder, live, err := w.driver().Leader(t.Context(), "acme"); live || err != nil {
+		t.Errorf("leader after all have gone: %q %v %v", holder, live, err)
+	}
+	if _, live, err := w.driver().Leader(t.Context(), "other"); live || err != nil {
+		t.Errorf("leader of another estate: %v %v", live, err)
+	}
+}
+
+// TestALostLeaseEndsTheWork: a leader that can't renew stops before anybody else can take
+// over, and one that has died is followed.
+func TestALostLeaseEndsTheWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	started := make(chan struct{})
+	var stopped atomic.Bool
+	ended := make(chan error, 1)
+	var cut atomic.Bool
+	first := w.driver()
+	w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+		if cut.Load() {
+			return fakeapi.Fault{Code: 503}
+		}
+		return fakeapi.Fault{}
+	}
+	go func() {
+		short := lease("first")
+		short.Duration, short.Renew = 2*time.Second, time.Second
+		ended <- first.Lead(t.Context(), short, func(ctx context.Context) error {
+			close(started)
+			<-ctx.Done()
+			stopped.Store(true)
+			return context.Cause(ctx)
+		})
+	}()
+	<-started
+	cut.Store(true)
+	if err := <-ended; !errors.Is(err, kube.ErrLost) || !stopped.Load() {
+		t.Errorf("ended with %v, stopped %v", err, stopped.Load())
+	}
+	cut.Store(false)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var follows atomic.Bool
+	go func() {
+		ended <- w.driver().Lead(ctx, lease("second"), func(ctx context.Context) error {
+			follows.Store(true)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+	}()
+	await(t, "the second follows", follows.Load)
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
