@@ -126,7 +126,7 @@ func TestAdoptionMayStopAnywhere(t *testing.T) {
 	w.apply(e, plan.Options{})
 	calls, want := w.api.Calls(), w.look()
 	for name, fault := range crashes {
-		for n := slices.IndexFunc(calls, fakeapi.Call.Writes); n <= len(calls); n++ {
+		for n := slices.IndexFunc(calls, fakeapi.Call.Writes); n <= len(calls); n += stride {
 			w := start.copy(t)
 			w.dies(n, fault, e, plan.Options{})
 			w.apply(e, plan.Options{})

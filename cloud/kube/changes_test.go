@@ -14,6 +14,9 @@ import (
 // long is how long a test waits for what must come.
 const long = 2 * time.Minute
 
+// restarting is a cluster whose API server can be restarted.
+type restarting interface{ restart() }
+
 // TestChanges: what a plan depends on is told of, whatever happens to the connection.
 func TestChanges(t *testing.T) { changesAreTold(t, newWorld) }
 
@@ -57,7 +60,7 @@ func changesAreTold(t *testing.T, open opening) {
 		for {
 			select {
 			case <-changes:
-			case <-time.After(100 * time.Millisecond):
+			case <-time.After(20 * time.Millisecond):
 				return
 			}
 		}
@@ -72,12 +75,21 @@ func changesAreTold(t *testing.T, open opening) {
 			probe(kind, name)
 		}
 	}
+	t.Cleanup(func() { // the node is everybody's
+		n := w.on.Get("Node", "", servers(t)[0].Name)
+		unstructured.RemoveNestedField(n.Object, "spec", "unschedulable")
+		unstructured.RemoveNestedField(n.Object, "spec", "taints")
+		unstructured.RemoveNestedField(n.Object, "metadata", "labels", "probe")
+		w.put(n.Object)
+	})
 	all()
 	if w.api != nil {
 		w.api.Expire()
 		w.api.Disconnect()
-		all()
+	} else {
+		w.on.(restarting).restart()
 	}
+	all()
 	stop()
 	for late := time.After(long); ; {
 		select {

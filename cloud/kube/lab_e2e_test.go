@@ -95,6 +95,11 @@ func (r *realCluster) empty() {
 	})
 }
 
+func (r *realCluster) restart() {
+	r.lab.Kill(r.t, "kube-apiserver")
+	r.lab.Up(r.t)
+}
+
 func (r *realCluster) ctx() context.Context { return context.WithoutCancel(r.t.Context()) }
 
 func (r *realCluster) Config() *rest.Config {

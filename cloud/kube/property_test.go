@@ -159,7 +159,7 @@ func TestEveryCallMayBeTheLast(t *testing.T) {
 			calls := w.api.Calls()
 			first := slices.IndexFunc(calls, fakeapi.Call.Writes)
 			for name, fault := range crashes {
-				for n := first; n <= len(calls); n++ {
+				for n := first; n <= len(calls); n += stride {
 					w := of.start.copy(t)
 					w.dies(n, fault, of.e, of.o)
 					w.apply(of.e, of.o)
