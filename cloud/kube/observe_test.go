@@ -44,7 +44,7 @@ func count(o *cloud.Observation) int {
 
 // TestPagesThatExpire: a list whose pages are too old half way is read anew, whole.
 func TestPagesThatExpire(t *testing.T) {
-	const n = 1100
+	const n = 520
 	w, e := crowd(t, n)
 	for _, of := range []string{"configmaps", "secrets"} {
 		var expired atomic.Bool
@@ -67,7 +67,7 @@ func TestPagesThatExpire(t *testing.T) {
 // TestAListThatFailsIsNoPicture: whichever page of whichever list fails, nothing is
 // observed, and the error names what it was.
 func TestAListThatFailsIsNoPicture(t *testing.T) {
-	w, e := crowd(t, 600)
+	w, e := crowd(t, 501)
 	d := w.driver()
 	if _, err := d.Observe(t.Context(), e, cloud.Scope{}); err != nil {
 		t.Fatal(err)
