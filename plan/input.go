@@ -53,9 +53,13 @@ type Input struct {
 // Survey is what stands below the Estate's folder and was not read: it is not gone.
 type Survey struct {
 	Unread      map[vpn.Owner]string `json:"unread,omitempty"`      // gateway → file
+	Spared      map[vpn.Owner]string `json:"spared,omitempty"`      // gateway → why it is left as it is although it has no manifest here, in words
 	UnreadPeers map[string]string    `json:"unreadPeers,omitempty"` // namespace/gateway/peer → file
 	Obscure     []string             `json:"obscure,omitempty"`     // files of which nobody can tell what stands in them
 }
+
+// Spares tells whether a gateway without a manifest is not gone all the same.
+func (s Survey) Spares(o vpn.Owner) bool { return s.Unread[o] != "" || s.Spared[o] != "" }
 
 // Verdict is what a content change does.
 type Verdict struct {

@@ -20,28 +20,40 @@ func (d *draft) spare() {
 }
 
 // unread says which manifest of an owner, or of a peer that it seems to have lost,
-// stands in a file that was not read, and in which; empty: none.
+// stands in a file that was not read, and in which, or why else the owner is spared;
+// empty: none.
 func (d *draft) unread(p *party) string {
 	if p.gateway == nil {
 		if file, ok := d.in.Unread[p.owner]; ok {
-			return p.owner.Path() + " stands in " + file
+			return p.owner.Path() + " stands in " + file + notRead
+		}
+		if why, ok := d.in.Spared[p.owner]; ok {
+			return why
 		}
 	}
 	for _, peer := range d.missing(p) {
 		if file, ok := d.in.UnreadPeers[p.owner.Path()+"/"+peer]; ok {
-			return "peer " + peer + " stands in " + file
+			return "peer " + peer + " stands in " + file + notRead
 		}
 	}
 	return ""
 }
 
+const notRead = ", which was not read"
+
 // relevant is what of the survey concerns somebody who is there, for planning from a
 // saved plan again.
 func (d *draft) relevant() *Survey {
 	s := Survey{Unread: map[vpn.Owner]string{}, UnreadPeers: map[string]string{}}
+	if len(d.in.Spared) > 0 {
+		s.Spared = map[vpn.Owner]string{}
+	}
 	for _, p := range d.sorted {
 		if file, ok := d.in.Unread[p.owner]; ok && p.gateway == nil {
 			s.Unread[p.owner] = file
+		}
+		if why, ok := d.in.Spared[p.owner]; ok && p.gateway == nil {
+			s.Spared[p.owner] = why
 		}
 		for _, peer := range d.missing(p) {
 			key := p.owner.Path() + "/" + peer
@@ -53,7 +65,7 @@ func (d *draft) relevant() *Survey {
 	if d.in.Options.Prune {
 		s.Obscure = slices.Sorted(slices.Values(d.in.Obscure))
 	}
-	if len(s.Unread)+len(s.UnreadPeers)+len(s.Obscure) == 0 {
+	if len(s.Unread)+len(s.UnreadPeers)+len(s.Spared)+len(s.Obscure) == 0 {
 		return nil
 	}
 	return &s
@@ -81,7 +93,7 @@ func (d *draft) missing(p *party) []string {
 func (d *draft) leave(p *party) {
 	p.fate = stay
 	p.line.Gone = false
-	why := d.unread(p) + ", which was not read"
+	why := d.unread(p)
 	d.notice(p, why+": left alone", "")
 	d.block(p, why)
 }

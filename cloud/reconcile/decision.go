@@ -33,6 +33,7 @@ type decision struct {
 // prepare allocates and renders all that has a manifest.
 func prepare(in Input, seen *cloud.Observation) *decision {
 	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}}
+	d.spareOthers()
 	d.note(d.concerning(seen.Problems)...)
 	d.checkNames()
 	d.checkLinks()
@@ -68,7 +69,7 @@ func (d *decision) result() *Result {
 		Manifests:  d.Manifests,
 		Survey:     d.Survey,
 	})
-	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers, tree: d.tree()}
+	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers, tree: d.tree(), pool: d.Estate.ServiceCIDRPool}
 }
 
 // tree tells whether the Kubernetes side is files.
@@ -143,7 +144,7 @@ func (d *decision) leaving(owner string, address netip.Addr) bool {
 	o, _ := vpn.ParseOwner(owner)
 	holder, stays := d.Estate.Gateway(o.Path())
 	if !stays || holder.Owner != o {
-		return d.Options.Prune && d.Unread[o] == ""
+		return d.Options.Prune && !d.Spares(o)
 	}
 	return holder.FloatingIP.IsValid() && holder.FloatingIP != address
 }
@@ -222,7 +223,7 @@ func (d *decision) released() []vpn.Owner {
 	}
 	var gone []vpn.Owner
 	for _, l := range d.seen.Ledgers {
-		if !written[l.Owner] && d.Unread[l.Owner] == "" {
+		if !written[l.Owner] && !d.Spares(l.Owner) {
 			gone = append(gone, l.Owner)
 		}
 	}
@@ -271,6 +272,10 @@ func (d *decision) render() {
 	var problems []render.Problem
 	d.desired, problems = render.Gateways(inputs)
 	for _, p := range problems {
+		if p.Owner.IsZero() && d.Deleted != nil { // who it is for may come, or stand in a manifest that is not valid
+			d.notices = append(d.notices, plan.Notice{Message: p.Message, Hint: p.Hint})
+			continue
+		}
 		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint, Reason: cmp.Or(p.Reason, vpnv1alpha1.ReasonRender)})
 	}
 }

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
@@ -21,6 +22,10 @@ type Input struct {
 	Options   plan.Options
 	Now       time.Time // by the clock here; what the cloud's says comes before it
 
+	// Deleted are the owners whose manifests are being deleted. Nil: whoever has no
+	// manifest is gone. Otherwise nobody but these is removed.
+	Deleted map[vpn.Owner]bool
+
 	plan.Survey // what was not read: whoever stands there is not gone
 }
 
@@ -34,6 +39,7 @@ type Result struct {
 
 	drivers []cloud.Driver
 	tree    bool // the Kubernetes side is files
+	pool    netip.Prefix
 }
 
 // Plan observes the estate and decides what has to change. It changes nothing.

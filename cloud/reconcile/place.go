@@ -38,5 +38,5 @@ func (d *decision) place() alloc.Placement {
 
 // leaves tells whether this run removes a gateway, as far as it is up to its options.
 func (d *decision) leaves(o vpn.Owner) bool {
-	return d.Options.Prune && d.Unread[o] == "" && d.selected(o)
+	return d.Options.Prune && !d.Spares(o) && d.selected(o)
 }

@@ -34,6 +34,7 @@ type world struct {
 	sim   *simulator.Server
 	tree  string
 	fault func(n int, r *http.Request) simulator.Fault
+	live  bool // the clock is time.Now: a bubble of testing/synctest drives it
 
 	mu  sync.Mutex
 	now time.Time
@@ -42,6 +43,13 @@ type world struct {
 func newWorld(t testing.TB, o simulator.Options) *world {
 	t.Helper()
 	w := &world{t: t, tree: folder(t), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	w.start(o)
+	return w
+}
+
+func (w *world) start(o simulator.Options) {
+	t := w.t
+	t.Helper()
 	o.Clock, o.Intercept, o.Keep = w.time, w.intercept, simulator.All
 	if o.Seed.Nodes == nil {
 		for _, n := range estate(t).Kubernetes.Nodes {
@@ -53,7 +61,6 @@ func newWorld(t testing.TB, o simulator.Options) *world {
 		t.Fatal(err)
 	}
 	w.sim = sim
-	return w
 }
 
 // copy makes a world of its own that is the same.
@@ -98,12 +105,19 @@ func (w *world) intercept(n int, r *http.Request) simulator.Fault {
 }
 
 func (w *world) time() time.Time {
+	if w.live {
+		return time.Now()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now
 }
 
 func (w *world) pass(d time.Duration) {
+	if w.live {
+		time.Sleep(d)
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = w.now.Add(d)
@@ -111,7 +125,16 @@ func (w *world) pass(d time.Duration) {
 
 // sleep is the driver's: waiting takes no time, but the clock moves on.
 func (w *world) sleep(ctx context.Context, d time.Duration) error {
-	w.pass(d)
+	if !w.live {
+		w.pass(d)
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 	return ctx.Err()
 }
 

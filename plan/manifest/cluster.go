@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	estatev1alpha1 "github.com/vpnctl/vpnctl/crds/estate/v1alpha1"
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/manifest/decode"
@@ -40,7 +41,24 @@ type Cluster struct {
 func FromCluster(estateFile string, held []Standing) (*Cluster, Diagnostics) {
 	r := &reading{decoder: new(decode.Decoder)}
 	name := filepath.Clean(estateFile)
-	o := r.estateObject(name)
+	return r.cluster(name, r.estateObject(name), held)
+}
+
+// FromClusterText is FromCluster for an Estate's file that was read before. The name is
+// that of diagnostics, and where what the Estate names relative to its file is.
+func FromClusterText(estateFile string, text []byte, held []Standing) (*Cluster, Diagnostics) {
+	r := &reading{decoder: new(decode.Decoder)}
+	name := filepath.Clean(estateFile)
+	var estate *object
+	for _, o := range r.documents(file{name: name, data: text}) {
+		if o.kind == estatev1alpha1.KindEstate && estate == nil {
+			estate = o
+		}
+	}
+	return r.cluster(name, estate, held)
+}
+
+func (r *reading) cluster(name string, o *object, held []Standing) (*Cluster, Diagnostics) {
 	if o == nil && r.found.Errors() == 0 {
 		r.failFile(name, refuse("holds no Estate"))
 	}
@@ -79,7 +97,7 @@ func (c *Cluster) blame(s Standing) {
 	owner := vpn.Owner{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
 	switch s.Kind {
 	case vpnv1alpha1.KindVPNPeer:
-		owner.Kind, owner.Name = vpn.KindVPNGateway, gatewayRef(s.JSON)
+		owner.Kind, owner.Name = vpn.KindVPNGateway, GatewayRef(s.JSON)
 		if owner.Name == "" {
 			return // it is nobody's peer
 		}
@@ -89,7 +107,8 @@ func (c *Cluster) blame(s Standing) {
 	c.Invalid[owner] = append(c.Invalid[owner], wrong...)
 }
 
-func gatewayRef(data []byte) string {
+// GatewayRef is the gateway that a VPNPeer names, empty where none can be read.
+func GatewayRef(data []byte) string {
 	docs, _ := decode.Documents(data)
 	for _, d := range docs {
 		if ref := d.Root.Find("spec.gatewayRef"); ref != nil {

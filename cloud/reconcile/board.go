@@ -1,0 +1,209 @@
+package reconcile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// board is what a controller shows of itself: on the page, as metrics and to probes.
+// It never asks anybody.
+type board struct {
+	mu       sync.Mutex
+	leading  bool
+	deadline time.Time // by which the loop must give a sign of life
+	estate   string
+	problem  string // of the Estate's file
+	looked   time.Time
+	took     time.Duration
+	trouble  string // why the last round came to nothing
+	since    time.Time
+	standing map[vpn.Owner]Standing
+	lines    map[vpn.Owner]plan.Owner
+	orphans  []vpn.Owner
+	refusals []plan.Refusal
+	notices  []plan.Notice
+	pending  int
+	drift    int
+	allotted float64 // share of the service CIDR pool
+	last     []step  // of the last plan that had any
+	planned  time.Time
+}
+
+// step is one change of the last plan, and what became of it.
+type step struct {
+	Change plan.Change
+	State  string // empty: planned
+	Err    string
+}
+
+func (b *board) lead(is bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.leading = is
+	b.deadline = time.Now().Add(stuck)
+}
+
+// alive is a sign of life.
+func (b *board) alive() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deadline = time.Now().Add(stuck)
+}
+
+// waiting says when the next sign of life is due.
+func (b *board) waiting(next time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deadline = next.Add(stuck)
+}
+
+func (b *board) estateIs(name, problem string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.estate, b.problem = name, problem
+}
+
+func (b *board) failed(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.trouble == "" {
+		b.since = time.Now()
+	}
+	b.trouble = err.Error()
+}
+
+func (b *board) stands(s Standing) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.standing == nil {
+		b.standing = map[vpn.Owner]Standing{}
+	}
+	b.standing[s.Owner] = s
+}
+
+func (b *board) gone(o vpn.Owner) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.standing, o)
+}
+
+// round takes down what a round that could look has found and done.
+func (b *board) round(r *round, done turn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.looked, b.took = time.Now(), time.Since(r.began)
+	if done.err == nil {
+		b.trouble = ""
+	}
+	b.lines, b.orphans = map[vpn.Owner]plan.Owner{}, nil
+	for _, o := range done.Plan.Owners {
+		b.lines[o.Owner] = o
+		if o.Blocked == Orphaned {
+			b.orphans = append(b.orphans, o.Owner)
+		}
+	}
+	for o := range b.standing {
+		if _, there := r.gateways[o]; !there {
+			delete(b.standing, o)
+		}
+	}
+	b.refusals, b.notices = done.Plan.Refusals, done.Plan.Notices
+	b.allotted = allotted(done.Result)
+	b.steps(done)
+}
+
+func (b *board) steps(done turn) {
+	b.pending, b.drift = 0, 0
+	var steps []step
+	became := map[string]cloud.Outcome{}
+	if done.report != nil {
+		for _, o := range done.report.Outcomes {
+			became[o.Change.ID.String()] = o
+		}
+	}
+	for _, c := range done.Plan.Changes {
+		s := step{Change: c}
+		if o, tried := became[c.ID.String()]; tried {
+			if s.State = string(o.State); o.Err != nil {
+				s.Err = o.Err.Error()
+			}
+		}
+		if s.State != string(cloud.Done) {
+			b.pending++
+		}
+		if c.Drift {
+			b.drift++
+		}
+		steps = append(steps, s)
+	}
+	if len(steps) > 0 {
+		b.last, b.planned = steps, time.Now()
+	}
+}
+
+// allotted is the share of the pool's /24s that are given out.
+func allotted(r *Result) float64 {
+	pool := r.pool
+	if !pool.IsValid() || pool.Bits() > 24 {
+		return 0
+	}
+	taken := 0
+	for _, l := range r.Ledgers {
+		if l.ServiceCIDR.IsValid() && pool.Overlaps(l.ServiceCIDR) {
+			taken++
+		}
+	}
+	for _, l := range r.Seen.Ledgers {
+		if _, counted := r.Ledgers[l.Owner]; !counted && l.ServiceCIDR.IsValid() && pool.Overlaps(l.ServiceCIDR) {
+			taken++
+		}
+	}
+	return float64(taken) / float64(int(1)<<(24-pool.Bits()))
+}
+
+// healthy tells whether the loop is at work: what it can't get done is no reason to
+// start it anew.
+func (b *board) healthy() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if late := time.Since(b.deadline); b.leading && late > 0 {
+		return fmt.Errorf("the loop has shown no sign of life for %s", (late + stuck).Round(time.Second))
+	}
+	return nil
+}
+
+// ready tells whether the estate has been looked at; who stands by is ready to.
+func (b *board) ready() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case !b.leading || !b.looked.IsZero():
+		return nil
+	case b.trouble != "":
+		return errors.New(b.trouble)
+	}
+	return errors.New("the estate has not been looked at yet")
+}
+
+// standings are all that are known, sorted. The caller holds the lock.
+func (b *board) standings() []Standing {
+	all := make([]Standing, 0, len(b.standing))
+	for _, s := range b.standing {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(x, y Standing) int {
+		return cmp.Or(cmp.Compare(order[x.Ready().Status], order[y.Ready().Status]), x.Owner.Compare(y.Owner))
+	})
+	return all
+}
+
+// order puts what people have to look at first.
+var order = map[string]int{False: 0, Unknown: 1, True: 2}

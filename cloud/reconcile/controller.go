@@ -1,0 +1,143 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Cluster holds the manifests that a Controller works from.
+type Cluster interface {
+	// Manifests lists every gateway, peer and link, the oldest first. A list that ended
+	// early is an error, never less.
+	Manifests(ctx context.Context) ([]cloud.Manifest, error)
+	// Hold puts the finalizer on a manifest, Release takes it off. A manifest that is gone
+	// is no error.
+	Hold(ctx context.Context, m cloud.Manifest) error
+	Release(ctx context.Context, m cloud.Manifest) error
+}
+
+// Herald tells people what became of their manifests.
+type Herald interface {
+	// Record writes a status where it differs from the one that the manifest was read
+	// with, and tells whether it did.
+	Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (changed bool, err error)
+	// Event notes something that happened; kind is Normal or Warning.
+	Event(ctx context.Context, m cloud.Manifest, kind, reason, message string) error
+}
+
+// The kinds of events.
+const (
+	Normal  = "Normal"
+	Warning = "Warning"
+)
+
+// Controller keeps an estate as the manifests in a cluster say. Only one may run rounds
+// at a time; which one is for its caller to see to.
+type Controller struct {
+	EstateFile string // read anew in each round
+	Cluster    Cluster
+	Herald     Herald
+	Drivers    []cloud.Driver
+	Locker     Locker
+	Holder     string // who holds the lock, for others to read
+
+	// Changes signal that something changed in the cluster. Nil: only Resync looks.
+	Changes <-chan struct{}
+	// Stop, once closed, ends the loop: the calls in flight are finished, the lock is given
+	// back. Cancelling Run's context cuts calls off.
+	Stop <-chan struct{}
+	// Missing tells which of the Secrets that gateways refer to, by namespace, are not
+	// there. Nil: nobody looks.
+	Missing func(ctx context.Context, refs map[string][]vpn.SecretRef) (map[string][]vpn.SecretRef, error)
+
+	Resync      time.Duration // between two looks without a reason; default 10 minutes
+	LockTimeout time.Duration // how long another run of the estate is waited for; default 10 seconds
+	Parallelism int           // gateways side by side; default 8
+	DryRun      bool          // plan and report, write nothing
+	Log         *slog.Logger  // nil: none
+
+	once    sync.Once
+	queue   *queue
+	estate  estateFile
+	asked   map[vpn.Owner][]vpn.SecretRef // what was missing when it was asked for last
+	board   board
+	metrics *metrics
+}
+
+// The pace of the loop. All of it is measured by the monotonic clock.
+const (
+	defaultResync      = 10 * time.Minute
+	defaultLockTimeout = 10 * time.Second
+	quiet              = 300 * time.Millisecond // that one change may be followed by others
+	longestPause       = 30 * time.Second       // after a round that took long
+	stuck              = 15 * time.Minute       // without a sign of life
+)
+
+func (c *Controller) prepare() {
+	c.once.Do(func() {
+		c.Resync = cmp.Or(c.Resync, defaultResync)
+		c.LockTimeout = cmp.Or(c.LockTimeout, defaultLockTimeout)
+		c.Holder = cmp.Or(c.Holder, "vpnctl reconcile")
+		if c.Log == nil {
+			c.Log = slog.New(slog.DiscardHandler)
+		}
+		c.queue = newQueue()
+		c.asked = map[vpn.Owner][]vpn.SecretRef{}
+		c.metrics = newMetrics(c)
+	})
+}
+
+// Run runs rounds until Stop is closed or ctx ends. What fails is tried again: there is
+// no error that ends it.
+func (c *Controller) Run(ctx context.Context) {
+	c.prepare()
+	c.board.lead(true)
+	defer c.board.lead(false)
+	for !c.stopped(ctx) {
+		began := time.Now()
+		next := c.Round(ctx)
+		pause := min(max(time.Since(began), quiet), longestPause)
+		c.board.waiting(next)
+		c.wait(ctx, next, pause)
+	}
+}
+
+func (c *Controller) stopped(ctx context.Context) bool {
+	select {
+	case <-c.Stop:
+		return true
+	case <-ctx.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// wait returns when the next round is due, or a pause after a change, so that a burst of
+// them is one round, and rounds leave the systems that they ask half of the time at least.
+func (c *Controller) wait(ctx context.Context, next time.Time, pause time.Duration) {
+	due := time.NewTimer(time.Until(next))
+	defer due.Stop()
+	select {
+	case <-ctx.Done():
+		return
+	case <-c.Stop:
+		return
+	case <-due.C:
+		return
+	case <-c.Changes:
+	}
+	more := time.NewTimer(pause)
+	defer more.Stop()
+	select {
+	case <-ctx.Done():
+	case <-c.Stop:
+	case <-more.C:
+	}
+}

@@ -1,0 +1,153 @@
+package reconcile_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// field is a cloud and a cluster, in a bubble where time passes by itself.
+type field struct {
+	*world
+	*cluster
+	file string // the Estate's
+}
+
+const clusterEstate = `apiVersion: vpnctl.bnerd.net/v1alpha1
+kind: Estate
+metadata: {name: acme}
+spec:
+  openstack: {cloud: operator, network: vpn-transit, router: gateway-router, floatingIPPool: public}
+  kubernetes: {target: cluster}
+  serviceCIDRPool: 100.64.0.0/16
+  internalSourceCIDRs: [10.254.0.0/24]
+`
+
+// bubble runs a test in which waiting takes no time.
+func bubble(t *testing.T, test func(t *testing.T, f *field)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newField(t, simulator.Options{})) })
+}
+
+func newField(t testing.TB, o simulator.Options) *field {
+	w := &world{t: t, tree: folder(t), live: true}
+	w.start(o)
+	f := &field{world: w, cluster: newCluster(t), file: filepath.Join(w.tree, "..", filepath.Base(w.tree)+".yaml")}
+	f.estateFile(clusterEstate)
+	t.Cleanup(func() { os.Remove(f.file) })
+	return f
+}
+
+func (f *field) estateFile(text string) {
+	f.world.t.Helper()
+	if err := os.WriteFile(f.file, []byte(text), 0o644); err != nil {
+		f.world.t.Fatal(err)
+	}
+}
+
+// controller is a new one.
+func (f *field) controller() *reconcile.Controller {
+	f.world.t.Helper()
+	d, err := f.connect(f.world.t.Context(), "operator")
+	if err != nil {
+		f.world.t.Fatal(err)
+	}
+	return &reconcile.Controller{
+		EstateFile: f.file, Cluster: f.cluster, Herald: f.cluster, Drivers: []cloud.Driver{d, f.cluster}, Locker: d,
+		Holder: "test", Changes: f.changes, Parallelism: 1,
+	}
+}
+
+// running runs a controller while something else happens.
+func (f *field) running(c *reconcile.Controller, meanwhile func()) {
+	stop, ended := make(chan struct{}), make(chan struct{})
+	c.Stop = stop
+	go func() { defer close(ended); c.Run(f.world.t.Context()) }()
+	meanwhile()
+	close(stop)
+	<-ended
+}
+
+// rounds runs rounds as long as one is due within seconds.
+func rounds(ctx context.Context, c *reconcile.Controller) {
+	for range 20 {
+		if next := c.Round(ctx); time.Until(next) > 5*time.Second {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// manifests are a gateway's manifests and its peers'.
+func manifestsOf(t testing.TB, path string) []vpn.Manifest {
+	t.Helper()
+	g, ok := estate(t).Gateway(path)
+	if !ok {
+		t.Fatalf("no gateway %s among the examples", path)
+	}
+	return g.Manifests
+}
+
+// edited is a manifest with a text replaced.
+func edited(t testing.TB, m vpn.Manifest, from, to string) vpn.Manifest {
+	t.Helper()
+	if !strings.Contains(m.JSON, from) {
+		t.Fatalf("%s is not in %s", from, m.JSON)
+	}
+	m.JSON = strings.Replace(m.JSON, from, to, 1)
+	if !json.Valid([]byte(m.JSON)) {
+		t.Fatalf("no JSON: %s", m.JSON)
+	}
+	return m
+}
+
+// everyone writes the manifests of all examples and returns their gateways' keys.
+func (f *field) everyone() []string {
+	var keys []string
+	for _, g := range estate(f.world.t).Gateways {
+		f.write(g.Manifests...)
+		keys = append(keys, g.Owner.Kind+" "+g.Owner.Path())
+	}
+	return keys
+}
+
+// all is all that there is, as in world.look, with the cluster.
+func (f *field) all() string {
+	f.world.t.Helper()
+	text := f.look()
+	chosen := f.chosen(snapshot(f.world.t, f.world))
+	f.cluster.mu.Lock()
+	defer f.cluster.mu.Unlock()
+	var b strings.Builder
+	b.WriteString(text)
+	for _, id := range f.objects.IDs() {
+		content := chosen.Replace(f.objects[id].Object.Content)
+		fmt.Fprintf(&b, "--- %s\n%s", id, attachment.ReplaceAllString(dates.ReplaceAllString(content, "DATE"), "attachment: HASH"))
+	}
+	for _, key := range sortedKeys(f.manifests) {
+		m := f.manifests[key]
+		fmt.Fprintf(&b, "--- %s held %t deleting %t\n%s\n", key, m.Held, m.Deleting, chosen.Replace(string(m.Status)))
+	}
+	return b.String()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

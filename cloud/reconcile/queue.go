@@ -1,0 +1,115 @@
+package reconcile
+
+import (
+	"time"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// How long what failed waits until it is tried again.
+//
+//	a change in the cloud           15 s, always the same
+//	what was refused                1 min: what helps is often another gateway's end
+//	a change in the cluster         1 s, doubled up to 1 min
+//	looking at the estate           15 s, doubled up to 2 min, for all gateways at once
+//	a manifest that is not valid    never: only an edit helps
+const (
+	cloudPause       = 15 * time.Second
+	refusalPause     = time.Minute
+	firstPause       = time.Second
+	lastPause        = time.Minute
+	lastObservePause = 2 * time.Minute
+)
+
+// fault is what went wrong with a gateway.
+type fault int
+
+const (
+	none fault = iota
+	inCluster
+	declined
+	inCloud
+)
+
+// queue knows who may be tried again when. The zero time is now.
+type queue struct {
+	due      map[vpn.Owner]time.Time
+	rests    map[vpn.Owner]bool // until then nothing of it is tried; else only looked at
+	attempts map[vpn.Owner]int  // in the cluster that failed, in a row
+
+	cluster, observe trial
+}
+
+// trial is something that all gateways need.
+type trial struct {
+	due      time.Time
+	attempts int // that failed, in a row
+}
+
+func newQueue() *queue {
+	return &queue{due: map[vpn.Owner]time.Time{}, rests: map[vpn.Owner]bool{}, attempts: map[vpn.Owner]int{}}
+}
+
+// settle notes how a gateway's turn ended.
+func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
+	delete(q.due, o)
+	delete(q.rests, o)
+	if f != inCluster {
+		delete(q.attempts, o)
+	}
+	switch f {
+	case inCloud:
+		q.due[o], q.rests[o] = now.Add(cloudPause), true
+	case declined:
+		q.due[o] = now.Add(refusalPause)
+	case inCluster:
+		q.due[o], q.rests[o] = now.Add(doubled(firstPause, q.attempts[o], lastPause)), true
+		q.attempts[o]++
+	}
+}
+
+// resting tells whether a gateway is not to be tried yet.
+func (q *queue) resting(o vpn.Owner, now time.Time) bool { return q.rests[o] && now.Before(q.due[o]) }
+
+// next is the first time after now when somebody is due, latest at the latest.
+func (q *queue) next(now, latest time.Time) time.Time {
+	for _, due := range q.due {
+		if due.After(now) && due.Before(latest) {
+			latest = due
+		}
+	}
+	return latest
+}
+
+// keep forgets all others.
+func (q *queue) keep(there func(vpn.Owner) bool) {
+	for o := range q.due {
+		if !there(o) {
+			delete(q.due, o)
+			delete(q.rests, o)
+		}
+	}
+	for o := range q.attempts {
+		if !there(o) {
+			delete(q.attempts, o)
+		}
+	}
+}
+
+func (t *trial) failed(now time.Time, first, last time.Duration) time.Time {
+	t.due = now.Add(doubled(first, t.attempts, last))
+	t.attempts++
+	return t.due
+}
+
+func (t *trial) succeeded() { *t = trial{} }
+
+// doubled is a pause that was doubled n times, last at the most.
+func doubled(first time.Duration, n int, last time.Duration) time.Duration {
+	for range n {
+		if first *= 2; first >= last {
+			return last
+		}
+	}
+	return first
+}

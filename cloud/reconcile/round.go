@@ -1,0 +1,276 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/manifest"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// round is one pass of the loop.
+type round struct {
+	*Controller
+	began time.Time
+
+	gateways map[vpn.Owner]cloud.Manifest
+	peers    map[string]cloud.Manifest // VPNPeer namespace/name
+	deleted  map[vpn.Owner]bool
+	spared   map[vpn.Owner]string // whose finalizer could not be put on
+	read     *manifest.Cluster
+
+	failures int // of calls to the cluster
+}
+
+// Round looks once and does what is due. It returns when the next round is.
+//
+//	manifests      read them, and the Estate's file
+//	first words    a status, then the finalizer, on those without: before anything is made
+//	not valid      say so: that needs no cloud
+//	plan           one look at the cloud and the cluster, for all gateways
+//	lock, plan,    only where something is to be written that isn't resting
+//	apply
+//	statuses       where they differ
+//	finalizers     off where nothing was left when the round looked
+func (c *Controller) Round(ctx context.Context) (next time.Time) {
+	c.prepare()
+	r := &round{Controller: c, began: time.Now()}
+	c.board.alive()
+	defer func() { r.finish(next) }()
+	if now := time.Now(); now.Before(c.queue.cluster.due) {
+		return c.queue.cluster.due
+	}
+	if err := r.manifests(ctx); err != nil {
+		return r.unread(err)
+	}
+	c.board.estateIs(r.read.Estate.Name, c.estate.problem)
+	r.introduce(ctx)
+	r.tellInvalid(ctx)
+	if time.Now().Before(c.queue.observe.due) {
+		return r.later(c.queue.observe.due)
+	}
+	result, err := Plan(ctx, r.input(nil))
+	if err != nil {
+		return r.later(r.unobserved(ctx, err))
+	}
+	c.queue.observe.succeeded()
+	done := r.carryOut(ctx, result)
+	r.tell(ctx, done)
+	removed := r.release(ctx, result)
+	c.board.round(r, done)
+	next = c.queue.next(time.Now(), r.began.Add(c.Resync))
+	if removed && done.report != nil && done.report.Err() == nil {
+		next = time.Now()
+	}
+	return r.later(next)
+}
+
+// later is when the next round is: earlier than due where calls to the cluster failed.
+func (r *round) later(due time.Time) time.Time {
+	if r.failures == 0 {
+		r.queue.cluster.succeeded()
+		return due
+	}
+	if again := r.queue.cluster.failed(time.Now(), firstPause, lastPause); again.Before(due) {
+		return again
+	}
+	return due
+}
+
+// manifests reads what people have written.
+func (r *round) manifests(ctx context.Context) error {
+	all, err := r.Cluster.Manifests(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the manifests: %w", err)
+	}
+	r.gateways, r.peers, r.deleted = map[vpn.Owner]cloud.Manifest{}, map[string]cloud.Manifest{}, map[vpn.Owner]bool{}
+	r.spared = map[vpn.Owner]string{}
+	var held []manifest.Standing
+	for _, m := range all {
+		o := ownerOf(m)
+		switch {
+		case m.Kind == vpnv1alpha1.KindVPNPeer && !m.Deleting:
+			r.peers[m.Namespace+"/"+m.Name] = m
+		case m.Kind == vpnv1alpha1.KindVPNPeer:
+			continue
+		default:
+			r.gateways[o] = m
+			r.deleted[o] = m.Deleting
+		}
+		if !m.Deleting {
+			held = append(held, manifest.Standing{Kind: m.Kind, Namespace: m.Namespace, Name: m.Name, JSON: m.JSON})
+		}
+	}
+	before := r.estate.problem
+	r.read, err = r.estate.read(r.EstateFile, r.withoutPeersOf(held))
+	if p := r.estate.problem; p != "" && p != before {
+		r.Log.Error("the last good Estate counts", "error", p)
+	}
+	return err
+}
+
+// withoutPeersOf leaves the peers of gateways that are being deleted out: they are
+// nobody's any more, and no fault.
+func (r *round) withoutPeersOf(held []manifest.Standing) []manifest.Standing {
+	rest := held[:0:0]
+	for _, s := range held {
+		if s.Kind == vpnv1alpha1.KindVPNPeer {
+			o := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: s.Namespace, Name: manifest.GatewayRef(s.JSON)}
+			if r.deleted[o] {
+				continue
+			}
+		}
+		rest = append(rest, s)
+	}
+	return rest
+}
+
+// ownerOf is whom a manifest is about.
+func ownerOf(m cloud.Manifest) vpn.Owner {
+	o := vpn.Owner{Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}
+	if m.Kind == ipsecv1alpha1.KindClusterLink {
+		o.Namespace = ""
+	}
+	return o
+}
+
+// unread waits for the cluster, or for somebody who mends the Estate's file.
+func (r *round) unread(err error) time.Time {
+	r.board.failed(err)
+	r.Log.Error("reading", "error", err)
+	return r.queue.cluster.failed(time.Now(), firstPause, lastPause)
+}
+
+// input is what this round plans from. Selected are the only gateways that it is about;
+// nil: all are.
+func (r *round) input(selected []string) Input {
+	e := r.read.Estate
+	spared := map[vpn.Owner]string{}
+	for o := range r.read.Invalid {
+		spared[o] = "its manifest, or one of a peer's, is not valid"
+	}
+	for o, why := range r.spared {
+		spared[o] = why
+	}
+	kept := e.Gateways[:0:0]
+	for _, g := range e.Gateways {
+		if r.spared[g.Owner] == "" {
+			kept = append(kept, g)
+		}
+	}
+	e.Gateways = kept
+	deleted := map[vpn.Owner]bool{}
+	for o, is := range r.deleted {
+		if is {
+			deleted[o] = true
+		}
+	}
+	return Input{
+		Estate: e, Manifests: len(r.gateways) + len(r.peers), Drivers: r.Drivers, Now: time.Now().UTC().Truncate(time.Second),
+		Options: plan.Options{Gateways: selected, Prune: true, MaxDeletes: math.MaxInt32, AllowEmpty: true}, // none but the deleted can go
+		Survey:  plan.Survey{Spared: spared}, Deleted: deleted,
+	}
+}
+
+// turn is what a round knows in the end.
+type turn struct {
+	*Result
+	report *cloud.Report // nil: nothing was applied
+	left   map[vpn.Owner]bool
+	err    error // why nothing was, although something was due
+}
+
+// carryOut makes what is due, under the estate's lock and as planned anew.
+func (r *round) carryOut(ctx context.Context, seen *Result) turn {
+	selected, due := r.due(seen)
+	if !due || r.DryRun || r.stopped(ctx) {
+		return turn{Result: seen}
+	}
+	lock, err := Lock(ctx, r.read.Estate, r.Locker, state.LockOptions{Holder: r.Holder, Timeout: r.LockTimeout})
+	if err != nil {
+		return turn{Result: seen, err: err}
+	}
+	if w := lock.Warning(); w != "" {
+		r.Log.Warn(w)
+	}
+	defer func() {
+		if err := lock.Release(ctx); err != nil {
+			r.Log.Warn("unlocking", "error", err)
+		}
+	}()
+	result, err := Plan(lock.Context(), r.input(selected))
+	if err != nil {
+		return turn{Result: seen, err: err}
+	}
+	done := turn{Result: result, left: excluded(result.Plan)}
+	if why := general(result.Plan); why != "" {
+		done.err = errors.New(why)
+		return done
+	}
+	done.report = result.Apply(lock.Context(), cloud.Execution{Parallelism: r.Parallelism, Stop: r.Stop, Progress: r.progress})
+	if cause := context.Cause(lock.Context()); errors.Is(cause, state.ErrLost) {
+		done.err = cause
+	}
+	return done
+}
+
+// due are the gateways that may be tried, nil for all, and whether any of those has
+// something to be tried.
+func (r *round) due(seen *Result) (selected []string, due bool) {
+	now, resting := time.Now(), false
+	for _, o := range seen.Plan.Owners {
+		if r.queue.resting(o.Owner, now) {
+			resting = true
+		} else if !o.Owner.IsZero() {
+			selected = append(selected, o.Owner.Path())
+		}
+	}
+	for _, c := range seen.Plan.Pending() {
+		due = due || !r.queue.resting(c.Owner, now)
+	}
+	if !resting {
+		return nil, due
+	}
+	return selected, due && len(selected) > 0
+}
+
+// excluded are the gateways that a plan is not about.
+func excluded(p plan.Plan) map[vpn.Owner]bool {
+	left := map[vpn.Owner]bool{}
+	for _, o := range p.Owners {
+		left[o.Owner] = o.Excluded
+	}
+	return left
+}
+
+// general is what stands against everything; empty: nothing.
+func general(p plan.Plan) string {
+	for _, refusal := range p.Refusals {
+		if refusal.Owner.IsZero() {
+			return told(refusal)
+		}
+	}
+	return ""
+}
+
+func (r *round) progress(e cloud.Event) {
+	r.board.alive()
+	words := []any{"change", e.Change.ID.String(), "action", string(e.Change.Action), "reason", e.Change.Reason}
+	switch {
+	case e.Err != nil:
+		r.Log.Warn(string(e.State), append(words, "error", e.Err)...)
+	default:
+		r.Log.Info(string(e.State), words...)
+	}
+	if e.State != cloud.Started {
+		r.metrics.change(e)
+	}
+}

@@ -1,0 +1,106 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+)
+
+// sayStanding writes how a gateway stands into its status and those of its peers, where
+// they say something else.
+func (r *round) sayStanding(ctx context.Context, m cloud.Manifest, s Standing) {
+	r.say(ctx, m, s.status())
+	for name, c := range s.Peers {
+		if peer, there := r.peers[s.Owner.Namespace+"/"+name]; there {
+			r.say(ctx, peer, cloud.Status{Conditions: []Condition{c}})
+		}
+	}
+}
+
+// say writes a status, and an event where Ready, or a peer's Authorized, became another.
+func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) {
+	if r.DryRun || ctx.Err() != nil || m.Name == "" {
+		return
+	}
+	changed, err := r.Herald.Record(ctx, m, s)
+	if err != nil {
+		r.trouble("writing the status of", m, err)
+		return
+	}
+	if !changed {
+		return
+	}
+	r.metrics.statuses.Inc()
+	last := s.Conditions[len(s.Conditions)-1]
+	if before, _ := condition(m, last.Type); before.Status == last.Status && before.Reason == last.Reason {
+		return
+	}
+	kind := Normal
+	if last.Status == False {
+		kind = Warning
+	}
+	if err := r.Herald.Event(ctx, m, kind, last.Reason, cmp.Or(last.Message, last.Type+" is "+last.Status)); err != nil {
+		r.Log.Warn("noting an event", "manifest", name(m), "error", err) // it is told in the status as well
+	}
+}
+
+// status is what the gateway's manifest is to say.
+func (s Standing) status() cloud.Status {
+	fields := map[string]any{}
+	for name, value := range map[string]string{
+		"serviceCIDR": s.ServiceCIDR, "floatingIP": s.FloatingIP, "portFixedIP": s.PortFixedIP, "nodeName": s.NodeName,
+	} {
+		if value != "" {
+			fields[name] = value
+		}
+	}
+	if s.VirtualIPs != nil {
+		all := []vpnv1alpha1.VirtualIPStatus{}
+		for _, v := range s.VirtualIPs {
+			all = append(all, vpnv1alpha1.VirtualIPStatus{Name: v.Name, IP: v.IP, Reverse: v.Reverse})
+		}
+		fields["virtualIPs"] = all
+	}
+	return cloud.Status{Fields: fields, Conditions: s.Conditions}
+}
+
+func (r *round) trouble(doing string, m cloud.Manifest, err error) {
+	r.failures++
+	r.Log.Warn(doing+" "+name(m), "error", err)
+}
+
+func name(m cloud.Manifest) string { return m.Kind + " " + m.Namespace + "/" + m.Name }
+
+// release lets manifests go of which nothing was left when this round looked. What it
+// has removed itself is looked for once more: the next round comes at once.
+func (r *round) release(ctx context.Context, seen *Result) (again bool) {
+	if general(seen.Plan) != "" {
+		return false
+	}
+	there := seen.Remaining()
+	for o, is := range r.deleted {
+		m := r.gateways[o]
+		switch {
+		case !is || !m.Held || r.DryRun || ctx.Err() != nil:
+		case there[o]:
+			again = true
+		default:
+			if err := r.Cluster.Release(ctx, m); err != nil {
+				r.trouble("taking the finalizer off", m, err)
+				continue
+			}
+			r.Log.Info("released", "manifest", name(m))
+			r.board.gone(o)
+		}
+	}
+	return again
+}
+
+// finish closes the round's account.
+func (r *round) finish(next time.Time) {
+	r.metrics.round(time.Since(r.began))
+	r.Log.Debug("round", "took", time.Since(r.began).Round(time.Millisecond), "next", time.Until(next).Round(time.Millisecond))
+}

@@ -1,0 +1,202 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/manifest"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Reasons of Ready that only a controller gives.
+const (
+	ReasonUnobserved = "Unobserved"
+	ReasonDeleting   = "Deleting"
+)
+
+// introduce says a first word of each new gateway, and then puts the finalizer on. The
+// order matters: what judges by the status takes a manifest with a finalizer for one that
+// somebody looks after. Whoever can't be kept from vanishing gets nothing made.
+func (r *round) introduce(ctx context.Context) {
+	for _, o := range slices.SortedFunc(maps.Keys(r.gateways), vpn.Owner.Compare) {
+		m := r.gateways[o]
+		if m.Held || m.Deleting || !gateway(o) || r.DryRun {
+			continue
+		}
+		if m.Status == nil {
+			r.say(ctx, m, cloud.Status{Conditions: []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonPending, "not looked at yet")}})
+		}
+		if err := r.Cluster.Hold(ctx, m); err != nil {
+			r.trouble("putting the finalizer on", m, err)
+			r.spared[o] = "its finalizer could not be put on"
+			continue
+		}
+		m.Held = true
+		r.gateways[o] = m
+	}
+}
+
+func gateway(o vpn.Owner) bool { return o.Kind == vpn.KindVPNGateway || o.Kind == vpn.KindIPsecGateway }
+
+// tellInvalid says what is wrong with manifests: nothing has to be looked at for that.
+func (r *round) tellInvalid(ctx context.Context) {
+	for o, wrong := range r.read.Invalid {
+		if m, there := r.gateways[o]; there {
+			s := Invalid(o, wrong)
+			r.sayStanding(ctx, m, s)
+			r.board.stands(s)
+			r.queue.settle(o, none, time.Now()) // only an edit helps
+		}
+	}
+	for key, m := range r.peers { // of no gateway, or of one that is not there
+		o := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: m.Namespace, Name: manifest.GatewayRef(m.JSON)}
+		if _, there := r.gateways[o]; there {
+			continue
+		}
+		if s := Invalid(o, r.read.Found["VPNPeer "+key]); s.Peers[m.Name].Type != "" {
+			r.say(ctx, m, cloud.Status{Conditions: []Condition{s.Peers[m.Name]}})
+		}
+	}
+}
+
+// unobserved notes that nobody could look. Once is no reason to tell people.
+func (r *round) unobserved(ctx context.Context, err error) time.Time {
+	r.board.failed(err)
+	r.metrics.unobserved()
+	r.Log.Error("looking at the estate", "error", err, "failures", r.queue.observe.attempts+1)
+	due := r.queue.observe.failed(time.Now(), cloudPause, lastObservePause)
+	if r.queue.observe.attempts < 2 {
+		return due
+	}
+	for _, g := range r.read.Estate.Gateways {
+		s := Standing{Owner: g.Owner, Conditions: []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonUnobserved,
+			"what stands can't be looked at: see the log and the status page of vpnctl reconcile; tunnels don't depend on it")}}
+		r.sayStanding(ctx, r.gateways[g.Owner], s)
+		r.board.stands(s)
+	}
+	return due
+}
+
+// tell says how every gateway stands that this round was about, and notes when it is due
+// again.
+func (r *round) tell(ctx context.Context, done turn) {
+	r.queue.keep(func(o vpn.Owner) bool { _, there := r.gateways[o]; return there })
+	missing := r.missing(ctx, done)
+	for _, s := range done.Standings(done.report, done.rollouts(), missing) {
+		if done.left[s.Owner] {
+			continue
+		}
+		if len(missing[s.Owner]) == 0 {
+			delete(r.asked, s.Owner)
+		} else {
+			r.asked[s.Owner] = missing[s.Owner]
+		}
+		for i := range s.Conditions {
+			s.Conditions[i].Message = stable(s.Conditions[i].Message)
+		}
+		r.queue.settle(s.Owner, r.fault(done, s.Owner), time.Now())
+		r.sayStanding(ctx, r.gateways[s.Owner], s)
+		r.board.stands(s)
+	}
+	for o, is := range r.deleted {
+		if !is || done.left[o] {
+			continue
+		}
+		r.queue.settle(o, r.fault(done, o), time.Now())
+		if m := r.gateways[o]; m.Held {
+			c := say(vpnv1alpha1.ConditionReady, Unknown, ReasonDeleting, stable(done.obstacle(o)))
+			r.sayStanding(ctx, m, Standing{Owner: o, Conditions: []Condition{c}})
+			r.board.stands(Standing{Owner: o, Conditions: []Condition{c}})
+		}
+	}
+	if done.err != nil {
+		r.board.failed(done.err)
+		r.Log.Warn("nothing was changed", "error", done.err)
+	}
+}
+
+// rollouts say whose pod runs. One whose Deployment this run has written is not known to.
+func (done turn) rollouts() map[vpn.Owner]Rollout {
+	all := map[vpn.Owner]Rollout{}
+	for text, rollout := range done.Seen.Rollouts {
+		if o, known := vpn.ParseOwner(text); known {
+			all[o] = rollout
+		}
+	}
+	if done.report == nil {
+		return all
+	}
+	for _, x := range done.report.With(cloud.Done) {
+		if x.Change.ID.Kind == resource.KubernetesKind("Deployment") {
+			all[x.Change.Owner] = Rollout{Message: "its Deployment was just written"}
+		}
+	}
+	return all
+}
+
+// fault is what went wrong with a gateway in this round.
+func (r *round) fault(done turn, o vpn.Owner) fault {
+	worst := none
+	note := func(f fault) { worst = max(worst, f) }
+	for _, refusal := range done.Plan.Refusals {
+		switch {
+		case !refusal.Owner.IsZero() && refusal.Owner != o:
+		case refusal.Reason == vpnv1alpha1.ReasonNodeSelection || refusal.Reason == vpnv1alpha1.ReasonProviderID:
+			note(inCluster)
+		default:
+			note(declined)
+		}
+	}
+	if done.err != nil {
+		for _, c := range done.Plan.Pending() {
+			if c.Owner == o {
+				note(inCloud)
+			}
+		}
+	}
+	if done.report == nil {
+		return worst
+	}
+	for _, x := range done.report.Outcomes {
+		switch {
+		case x.Change.Owner != o || x.State == cloud.Done || errors.Is(x.Err, cloud.ErrStopped):
+		case x.State == cloud.Failed && !x.Change.ID.Kind.Cloud():
+			note(inCluster)
+		case x.State == cloud.Failed || worst == none:
+			note(inCloud)
+		}
+	}
+	return worst
+}
+
+// obstacle is what keeps a gateway that is being deleted; empty: nothing that is known.
+func (done turn) obstacle(o vpn.Owner) string {
+	if done.report != nil {
+		for _, x := range done.report.With(cloud.Failed) {
+			if x.Change.Owner == o {
+				return x.Change.ID.String() + ": " + x.Err.Error()
+			}
+		}
+	}
+	for _, refusal := range done.Plan.Refusals {
+		if refusal.Owner == o || refusal.Owner.IsZero() {
+			return told(refusal)
+		}
+	}
+	return ""
+}
+
+// volatile is what differs each time that the same thing goes wrong: request IDs, and
+// the ports that calls come from.
+var volatile = regexp.MustCompile(` ?\(req-[0-9a-fA-F-]+\)|req-[0-9a-fA-F-]+|[0-9a-fA-F.:\[\]]+:[0-9]+->`)
+
+// stable is a message that is the same as long as the same thing is wrong: a status that
+// changes wakes whoever watches it.
+func stable(message string) string { return volatile.ReplaceAllString(message, "") }
