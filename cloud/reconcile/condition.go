@@ -81,6 +81,7 @@ type account struct {
 	changes  map[resource.ID]plan.Change   // that are not done yet, or were just done
 	outcomes map[resource.ID]cloud.Outcome // of this run
 	rollout  Rollout
+	fresh    bool            // nothing of it was there when the run looked
 	missing  []vpn.SecretRef // Secrets of its peers that are not in the cluster
 }
 
@@ -112,6 +113,9 @@ func (a *account) allocated() Condition {
 func (a *account) stage(s stage) Condition {
 	if r, refused := a.refusal(s.condition); refused {
 		return say(s.condition, False, cmp.Or(r.Reason, s.parts[0].reason), told(r))
+	}
+	if a.fresh && len(a.changes) == 0 && len(a.refusals) > 0 {
+		return say(s.condition, Unknown, ReasonPending, "waits: nothing is made as long as this is refused")
 	}
 	c := Condition{Type: s.condition, Status: True, Reason: s.condition}
 	for _, p := range s.parts {

@@ -199,7 +199,7 @@ func TestABrokenEstateFile(t *testing.T) {
 					}
 					time.Sleep(10 * time.Second)
 					f.wantReady(acme)
-					f.wantReady("VPNGateway globex/people")
+					f.wantReady("VPNGateway globex/remote")
 					if page := get(t, c, "/"); !strings.Contains(page, "The last good Estate counts") {
 						t.Errorf("the page doesn't tell:\n%s", page)
 					}
@@ -389,7 +389,12 @@ func TestAPinInUse(t *testing.T) {
 			}
 		}
 		client := newClient(f.world)
-		router := snapshot(t, f.world).Find("router", "gateway-router")
+		router := ""
+		for _, o := range snapshot(t, f.world).Of("router") {
+			if o.Text("name") == "gateway-router" {
+				router = o.ID
+			}
+		}
 		route := map[string]any{"destination": "100.64.7.0/24", "nexthop": "10.254.0.77"}
 		client.put("routers/"+router+"/add_extraroutes", map[string]any{"router": map[string]any{"routes": []any{route}}})
 		f.running(f.controller(), func() {
@@ -397,7 +402,7 @@ func TestAPinInUse(t *testing.T) {
 			if got := f.ready(acme); !strings.HasPrefix(got, "False AllocationFailed: ") {
 				t.Fatalf("a range that is taken: %s", got)
 			}
-			f.wantReady("VPNGateway globex/people")
+			f.wantReady("VPNGateway globex/remote")
 			client.put("routers/"+router+"/remove_extraroutes", map[string]any{"router": map[string]any{"routes": []any{route}}})
 			time.Sleep(time.Minute + 10*time.Second)
 			f.wantReady(acme)

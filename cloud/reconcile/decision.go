@@ -69,7 +69,10 @@ func (d *decision) result() *Result {
 		Manifests:  d.Manifests,
 		Survey:     d.Survey,
 	})
-	return &Result{Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired, drivers: d.Drivers, tree: d.tree(), pool: d.Estate.ServiceCIDRPool}
+	return &Result{
+		Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired,
+		drivers: d.Drivers, gateways: d.Estate.Gateways, tree: d.tree(), pool: d.Estate.ServiceCIDRPool,
+	}
 }
 
 // tree tells whether the Kubernetes side is files.

@@ -37,9 +37,10 @@ type Result struct {
 	Inputs  map[vpn.Owner]render.Input // what each gateway was rendered from
 	Desired resource.Graph             // what they were rendered to
 
-	drivers []cloud.Driver
-	tree    bool // the Kubernetes side is files
-	pool    netip.Prefix
+	drivers  []cloud.Driver
+	gateways []vpn.Gateway // all that have a manifest
+	tree     bool          // the Kubernetes side is files
+	pool     netip.Prefix
 }
 
 // Plan observes the estate and decides what has to change. It changes nothing.

@@ -155,7 +155,9 @@ func (r *round) input(selected []string) Input {
 	e := r.read.Estate
 	spared := map[vpn.Owner]string{}
 	for o := range r.read.Invalid {
-		spared[o] = "its manifest, or one of a peer's, is not valid"
+		if _, there := r.gateways[o]; there { // else peers alone are left
+			spared[o] = "its manifest, or one of a peer's, is not valid"
+		}
 	}
 	for o, why := range r.spared {
 		spared[o] = why

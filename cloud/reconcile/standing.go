@@ -47,8 +47,13 @@ func (s Standing) Ready() Condition {
 // that of applying the plan; nil: nothing was applied. Rollouts say whose pod runs.
 func (r *Result) Standings(report *cloud.Report, rollouts map[vpn.Owner]Rollout, missing map[vpn.Owner][]vpn.SecretRef) []Standing {
 	accounts := map[vpn.Owner]*account{}
-	for o, in := range r.Inputs {
-		accounts[o] = &account{gateway: in.Gateway, rollout: rollouts[o], missing: missing[o]}
+	for _, g := range r.gateways {
+		accounts[g.Owner] = &account{gateway: g, rollout: rollouts[g.Owner], missing: missing[g.Owner]}
+	}
+	for _, line := range r.Plan.Owners {
+		if a := accounts[line.Owner]; a != nil {
+			a.fresh = line.New
+		}
 	}
 	for _, refusal := range r.Plan.Refusals {
 		for o, a := range accounts {
