@@ -103,6 +103,9 @@ func (c *Controller) Run(ctx context.Context) {
 		began := time.Now()
 		next := c.Round(ctx)
 		pause := min(max(time.Since(began), quiet), longestPause)
+		if time.Now().Before(c.queue.observe.due) { // nobody will look so soon
+			pause = quiet
+		}
 		c.board.waiting(next)
 		c.wait(ctx, next, pause)
 	}

@@ -54,6 +54,7 @@ func (c *Controller) Round(ctx context.Context) (next time.Time) {
 	c.board.estateIs(r.read.Estate.Name, c.estate.problem)
 	r.introduce(ctx)
 	r.tellInvalid(ctx)
+	r.bidFarewell(ctx)
 	if time.Now().Before(c.queue.observe.due) {
 		return r.later(c.queue.observe.due)
 	}
@@ -185,16 +186,16 @@ func (r *round) input(selected []string) Input {
 // turn is what a round knows in the end.
 type turn struct {
 	*Result
-	report *cloud.Report // nil: nothing was applied
-	left   map[vpn.Owner]bool
-	err    error // why nothing was, although something was due
+	report *cloud.Report      // nil: nothing was applied
+	left   map[vpn.Owner]bool // whom it was not about
+	err    error              // why nothing was, although something was due
 }
 
 // carryOut makes what is due, under the estate's lock and as planned anew.
 func (r *round) carryOut(ctx context.Context, seen *Result) turn {
 	selected, due := r.due(seen)
 	if !due || r.DryRun || r.stopped(ctx) {
-		return turn{Result: seen}
+		return turn{Result: seen, left: r.waiting(seen.Plan)}
 	}
 	lock, err := Lock(ctx, r.read.Estate, r.Locker, state.LockOptions{Holder: r.Holder, Timeout: r.LockTimeout})
 	if err != nil {
@@ -242,6 +243,16 @@ func (r *round) due(seen *Result) (selected []string, due bool) {
 		return nil, due
 	}
 	return selected, due && len(selected) > 0
+}
+
+// waiting are the gateways that rest before something of theirs is tried again. What was
+// said of them holds.
+func (r *round) waiting(p plan.Plan) map[vpn.Owner]bool {
+	left, now := map[vpn.Owner]bool{}, time.Now()
+	for _, c := range p.Pending() {
+		left[c.Owner] = left[c.Owner] || r.queue.resting(c.Owner, now)
+	}
+	return left
 }
 
 // excluded are the gateways that a plan is not about.

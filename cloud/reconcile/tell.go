@@ -66,6 +66,19 @@ func (r *round) tellInvalid(ctx context.Context) {
 	}
 }
 
+// bid farewell to gateways that are being deleted, before anything of them is removed.
+func (r *round) bidFarewell(ctx context.Context) {
+	for o, is := range r.deleted {
+		m := r.gateways[o]
+		if before, _ := condition(m, vpnv1alpha1.ConditionReady); !is || !m.Held || before.Reason == ReasonDeleting {
+			continue
+		}
+		s := Standing{Owner: o, Conditions: []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonDeleting, "")}}
+		r.sayStanding(ctx, m, s)
+		r.board.stands(s)
+	}
+}
+
 // unobserved notes that nobody could look. Once is no reason to tell people.
 func (r *round) unobserved(ctx context.Context, err error) time.Time {
 	r.board.failed(err)
