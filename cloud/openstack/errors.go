@@ -176,3 +176,13 @@ func asked(err error) time.Duration {
 	}
 	return 0
 }
+
+// Passing tells whether what failed may go well at another time without anybody doing
+// anything here: no answer came, or the service asks for patience or has a fault.
+func Passing(err error) bool {
+	var f *fault
+	if !errors.As(err, &f) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	return f.status == 0 || f.status == http.StatusTooManyRequests || f.status >= 500
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -52,9 +53,12 @@ type Controller struct {
 	// Stop, once closed, ends the loop: the calls in flight are finished, the lock is given
 	// back. Cancelling Run's context cuts calls off.
 	Stop <-chan struct{}
-	// Missing tells which of the Secrets that gateways refer to, by namespace, are not
-	// there. Nil: nobody looks.
-	Missing func(ctx context.Context, refs map[string][]vpn.SecretRef) (map[string][]vpn.SecretRef, error)
+	// Missing tells which keys of Secrets, by namespace, are not there, and what can't be
+	// seen. Nil: nobody looks.
+	Missing func(ctx context.Context, refs map[string][]vpn.SecretRef) (map[string][]vpn.SecretRef, []plan.Notice, error)
+	// PublicKey is that of a private key in a Secret; empty where there is none. Nil:
+	// only the gateway's pod tells.
+	PublicKey func(ctx context.Context, namespace string, ref vpn.SecretRef) (string, error)
 
 	Resync      time.Duration // between two looks without a reason; default 10 minutes
 	LockTimeout time.Duration // how long another run of the estate is waited for; default 10 seconds

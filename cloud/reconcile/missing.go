@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 
 	"github.com/vpnctl/vpnctl/cloud"
@@ -11,41 +10,75 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// missing asks which Secrets are not there, for gateways that change and for those of
-// whom some were missing the last time.
+// missing tells which Secrets are not there. That a Secret is there at all was seen of
+// every gateway; into one is looked only for gateways that change, and for those of whom
+// something was missing the last time.
 func (r *round) missing(ctx context.Context, done turn) map[vpn.Owner][]vpn.SecretRef {
-	if r.Missing == nil {
-		return nil
-	}
 	changing := map[vpn.Owner]bool{}
 	for _, c := range done.Plan.Pending() {
 		changing[c.Owner] = true
 	}
-	refs, askers := map[string][]vpn.SecretRef{}, map[vpn.Owner]vpn.Gateway{}
+	missing := map[vpn.Owner][]vpn.SecretRef{}
+	refs, asking := map[string][]vpn.SecretRef{}, map[vpn.Owner][]vpn.SecretRef{}
 	for o, in := range done.Inputs {
-		if !done.left[o] && (changing[o] || len(r.asked[o]) > 0 || lacked(r.gateways[o])) {
-			askers[o] = in.Gateway
-			refs[o.Namespace] = append(refs[o.Namespace], secretsOf(in.Gateway)...)
+		if done.left[o] {
+			continue
+		}
+		ask := changing[o] || len(r.asked[o]) > 0 || lacked(r.gateways[o])
+		for _, ref := range secretsOf(in.Gateway) {
+			switch _, there := done.Seen.Secrets[o.Namespace+"/"+ref.Name]; {
+			case done.Seen.Secrets != nil && !there:
+				missing[o] = append(missing[o], ref)
+			case ask && r.Missing != nil:
+				asking[o] = append(asking[o], ref)
+				refs[o.Namespace] = append(refs[o.Namespace], ref)
+			}
 		}
 	}
-	if len(askers) == 0 {
-		return nil
+	if len(asking) > 0 {
+		r.look(ctx, refs, asking, missing)
 	}
-	absent, err := r.Missing(ctx, refs)
+	return missing
+}
+
+// look adds what is missing in Secrets that are there.
+func (r *round) look(ctx context.Context, refs map[string][]vpn.SecretRef, asking, missing map[vpn.Owner][]vpn.SecretRef) {
+	absent, notices, err := r.Missing(ctx, refs)
 	if err != nil {
 		r.failures++
-		r.Log.Warn("looking for Secrets", "error", err)
-		return maps.Clone(r.asked)
+		r.Log.Warn("looking into Secrets", "error", err)
 	}
-	missing := map[vpn.Owner][]vpn.SecretRef{}
-	for o, g := range askers {
-		for _, ref := range secretsOf(g) {
-			if slices.Contains(absent[o.Namespace], ref) {
+	for _, n := range notices {
+		r.Log.Warn(n.Message)
+	}
+	for o, own := range asking {
+		for _, ref := range own {
+			gone := slices.Contains(absent[o.Namespace], ref)
+			if gone || err != nil && slices.Contains(r.asked[o], ref) {
 				missing[o] = append(missing[o], ref)
 			}
 		}
 	}
-	return missing
+}
+
+// publicKey is that of a WireGuard gateway whose status has none yet: its peers need it,
+// whether its pod runs or not. Empty: it is not known, or known already.
+func (r *round) publicKey(ctx context.Context, done turn, o vpn.Owner) string {
+	in, there := done.Inputs[o]
+	if r.PublicKey == nil || !there || in.Gateway.WireGuard == nil || r.DryRun || published(r.gateways[o]) {
+		return ""
+	}
+	key, err := r.PublicKey(ctx, o.Namespace, in.Gateway.WireGuard.PrivateKey)
+	if err != nil {
+		r.Log.Warn("deriving the public key", "gateway", o.Path(), "error", err)
+	}
+	return key
+}
+
+// published tells whether a gateway's status has its public key.
+func published(m cloud.Manifest) bool {
+	var status struct{ WireGuardPublicKey string }
+	return m.Status != nil && json.Unmarshal(m.Status, &status) == nil && status.WireGuardPublicKey != ""
 }
 
 // secretsOf are the Secrets that a gateway's pod reads and somebody has to make.

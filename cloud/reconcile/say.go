@@ -52,6 +52,7 @@ func (s Standing) status() cloud.Status {
 	fields := map[string]any{}
 	for name, value := range map[string]string{
 		"serviceCIDR": s.ServiceCIDR, "floatingIP": s.FloatingIP, "portFixedIP": s.PortFixedIP, "nodeName": s.NodeName,
+		"wireguardPublicKey": s.PublicKey,
 	} {
 		if value != "" {
 			fields[name] = value

@@ -22,6 +22,7 @@ type Standing struct {
 	FloatingIP  string
 	PortFixedIP string
 	NodeName    string
+	PublicKey   string      // of a WireGuard gateway
 	VirtualIPs  []VirtualIP // sorted by name; nil: not known
 	Conditions  []Condition
 	Peers       map[string]Condition // Authorized, by VPNPeer

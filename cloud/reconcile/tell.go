@@ -114,6 +114,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 		for i := range s.Conditions {
 			s.Conditions[i].Message = stable(s.Conditions[i].Message)
 		}
+		s.PublicKey = r.publicKey(ctx, done, s.Owner)
 		r.queue.settle(s.Owner, r.fault(done, s.Owner), time.Now())
 		r.sayStanding(ctx, r.gateways[s.Owner], s)
 		r.board.stands(s)

@@ -52,7 +52,7 @@ var homes = []struct {
 	{"golang.zx2c4.com/wireguard", []string{"agent/wireguard"}},
 	{"github.com/vishvananda/netlink", []string{"agent/routing", "agent/firewall", "agent/wireguard"}},
 	{"github.com/miekg/dns", []string{"agent/resolve"}},
-	{"github.com/prometheus/client_golang", []string{"agent"}},
+	{"github.com/prometheus/client_golang", []string{"agent", "cloud/reconcile"}},
 }
 
 // pure are the packages that import the standard library only.

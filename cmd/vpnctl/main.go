@@ -14,6 +14,7 @@ type grammar struct {
 	Plan       planCommand       `cmd:"" help:"Show what would change, and whom it interrupts."`
 	Apply      applyCommand      `cmd:"" help:"Make the cloud and the Kubernetes side what the manifests say."`
 	Render     renderCommand     `cmd:"" help:"Write the Kubernetes objects of provisioned gateways into a folder."`
+	Reconcile  reconcileCommand  `cmd:"" help:"Keep an estate as the manifests in a cluster say, until it is told to stop."`
 	Agent      agentCommand      `cmd:"" help:"What runs in a gateway pod."`
 	Crds       crdsCommand       `cmd:"" name:"crds" help:"Print the CustomResourceDefinitions."`
 	Simulator  simulatorCommand  `cmd:"" help:"A simulated OpenStack on loopback."`
