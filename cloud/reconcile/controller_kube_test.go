@@ -1,0 +1,112 @@
+package reconcile_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/kube"
+	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+)
+
+// silent is a cluster's driver that drops events.
+type silent struct{ *kube.Driver }
+
+func (silent) Event(context.Context, cloud.Manifest, string, string, string) error { return nil }
+
+// TestAControllerOverAnAPIServer goes through the real driver of a cluster: manifests
+// come, are made, rest, and go, and other hands' work on them stays.
+func TestAControllerOverAnAPIServer(t *testing.T) {
+	w := newWorld(t, simulator.Options{})
+	api := fakeapi.New(t, "acme", "globex", "initech")
+	for _, n := range estate(t).Kubernetes.Nodes {
+		api.Put(t, map[string]any{
+			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": n.Name},
+			"spec":   map[string]any{"providerID": "openstack:///" + n.ServerID},
+			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
+		})
+	}
+	f := &field{world: w, file: filepath.Join(t.TempDir(), "vpnctl.yaml")}
+	f.estateFile(clusterEstate)
+	driver, err := kube.Over(api.Config(), kube.Options{Gone: 10 * time.Second, Poll: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator, err := w.connect(t.Context(), "operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &reconcile.Controller{
+		EstateFile: f.file, Cluster: driver, Herald: silent{driver}, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
+	}
+	turns := func(n int) {
+		for range n {
+			c.Round(t.Context())
+		}
+	}
+	for _, m := range manifestsOf(t, "acme/dc1") {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(m.JSON), &object); err != nil {
+			t.Fatal(err)
+		}
+		api.Put(t, object)
+	}
+	turns(2)
+	gateway := func() *unstructured.Unstructured { return api.Get("VPNGateway", "acme", "dc1") }
+	if got := gateway().GetFinalizers(); len(got) != 1 || got[0] != vpnv1alpha1.Finalizer {
+		t.Errorf("finalizers %v", got)
+	}
+	status, _ := json.Marshal(gateway().Object["status"])
+	for _, part := range []string{`"serviceCIDR":"100.64.0.0/24"`, `"floatingIP":"203.0.113.`, `"nodeName":"worker-`, `"type":"PortReady"`, fmt.Sprintf(`"observedGeneration":%d,`, gateway().GetGeneration())} {
+		if !strings.Contains(string(status), part) {
+			t.Errorf("no %s in the status %s", part, status)
+		}
+	}
+	deployment := api.Get("Deployment", "acme", "dc1")
+	if deployment == nil {
+		t.Fatalf("no Deployment was made; the status is %s", status)
+	}
+	deployment.Object["status"] = map[string]any{"availableReplicas": int64(1), "readyReplicas": int64(1), "replicas": int64(1), "updatedReplicas": int64(1),
+		"observedGeneration": deployment.GetGeneration(), "conditions": []any{map[string]any{"type": "Available", "status": "True"}}}
+	api.PutAs(t, "kube-controller-manager", deployment.Object)
+	turns(1)
+
+	api.Forget()
+	w.sim.Reset()
+	turns(1)
+	for _, call := range api.Calls() {
+		if call.Writes() {
+			t.Errorf("a round with nothing to do: %s %s %s/%s %s", call.Verb, call.Resource, call.Namespace, call.Name, call.Subresource)
+		}
+	}
+	if tally := simulator.Count(w.sim.Calls()); tally.Writes > 0 {
+		t.Errorf("a round with nothing to do: %v", tally.By)
+	}
+	t.Logf("a round with nothing to do: %d calls to the API server, %d to the cloud", len(api.Calls()), len(w.sim.Calls()))
+
+	api.Remove(t, "VPNGateway", "acme", "dc1")
+	api.Remove(t, "VPNPeer", "acme", "plant1")
+	turns(3)
+	if gateway() != nil {
+		status, _ := json.Marshal(gateway().Object["status"])
+		t.Errorf("deleted, it still stands: %s", status)
+	}
+	for _, o := range api.All() {
+		if o.GetLabels()["app.kubernetes.io/managed-by"] == "vpnctl" {
+			t.Errorf("%s %s/%s was left", o.GetKind(), o.GetNamespace(), o.GetName())
+		}
+	}
+	if strings.Contains(w.look(), "vpnctl-") {
+		t.Error("something was left in the cloud")
+	}
+}
