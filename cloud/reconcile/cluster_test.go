@@ -67,6 +67,26 @@ func (c *cluster) do(what string, work func() error) error {
 	return err
 }
 
+// fails sets what calls fail from now on; nil: none.
+func (c *cluster) fails(fault func(what string, done bool) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fault = fault
+}
+
+// called counts the calls so far, made the objects that there are.
+func (c *cluster) called() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls
+}
+
+func (c *cluster) made() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.objects)
+}
+
 func (c *cluster) wake() {
 	select {
 	case c.changes <- struct{}{}:
@@ -78,8 +98,9 @@ func (c *cluster) Handles(k resource.Kind) bool { return !k.Cloud() }
 
 func (c *cluster) Observe(_ context.Context, e vpn.Estate, _ cloud.Scope) (*cloud.Observation, error) {
 	o := &cloud.Observation{Graph: resource.Graph{}, Rollouts: map[string]cloud.Rollout{},
-		Facts: resource.Facts{Nodes: slices.Clone(c.nodes), Gateways: map[string]resource.GatewayFacts{}}}
+		Facts: resource.Facts{Gateways: map[string]resource.GatewayFacts{}}}
 	err := c.do("list objects", func() error {
+		o.Facts.Nodes = slices.Clone(c.nodes)
 		for id, r := range c.objects {
 			r.Needs = nil
 			o.Graph[id] = r

@@ -45,7 +45,7 @@ func (d *death) next() (last, after bool) {
 
 // doom makes a field's calls end there.
 func (f *field) doom(d *death) {
-	f.world.fault = func(n int, _ *http.Request) simulator.Fault {
+	f.faults(func(n int, _ *http.Request) simulator.Fault {
 		if n == 0 {
 			return simulator.Fault{}
 		}
@@ -56,9 +56,9 @@ func (f *field) doom(d *death) {
 			return simulator.Fault{Do: simulator.Fail, Status: http.StatusServiceUnavailable}
 		}
 		return simulator.Fault{}
-	}
+	})
 	lost := false
-	f.cluster.fault = func(_ string, done bool) error {
+	f.fails(func(_ string, done bool) error {
 		if done {
 			if lost {
 				return errGone
@@ -73,13 +73,13 @@ func (f *field) doom(d *death) {
 			return errGone
 		}
 		return nil
-	}
+	})
 }
 
 // revive ends the faults, and time passes until a dead run's lock has expired.
 func (f *field) revive() {
 	f.world.heal()
-	f.cluster.fault = nil
+	f.fails(nil)
 }
 
 // copy is a field of its own that is the same.

@@ -27,17 +27,17 @@ func TestTheCloudIsDownForAnHour(t *testing.T) {
 		keys := f.everyone()
 		f.running(f.controller(), func() {
 			time.Sleep(10 * time.Second)
-			before, said, listed := f.all(), f.statuses(), f.cluster.calls
+			before, said, listed := f.all(), f.statuses(), f.called()
 			var down atomic.Bool
 			var calls atomic.Int64
 			down.Store(true)
-			f.world.fault = func(int, *http.Request) simulator.Fault {
+			f.faults(func(int, *http.Request) simulator.Fault {
 				if !down.Load() {
 					return simulator.Fault{}
 				}
 				calls.Add(1)
 				return simulator.Fault{Do: simulator.Fail, Status: http.StatusServiceUnavailable, Message: "try later"}
-			}
+			})
 			f.wake()
 			time.Sleep(10 * time.Second)
 			if n := f.statuses() - said; n > 0 {
@@ -55,7 +55,7 @@ func TestTheCloudIsDownForAnHour(t *testing.T) {
 					t.Errorf("%s: %s", key, got)
 				}
 			}
-			t.Logf("an hour without a cloud: %d calls to it, %d to the cluster", calls.Load(), f.cluster.calls-listed)
+			t.Logf("an hour without a cloud: %d calls to it, %d to the cluster", calls.Load(), f.called()-listed)
 			down.Store(false)
 			time.Sleep(2*time.Minute + 10*time.Second)
 			if diff := cmp.Diff(before, f.all()); diff != "" {
@@ -69,9 +69,9 @@ func TestTheCloudIsDownForAnHour(t *testing.T) {
 func TestNewsWhileTheCloudIsDown(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {
 		c := f.controller()
-		f.world.fault = func(int, *http.Request) simulator.Fault {
+		f.faults(func(int, *http.Request) simulator.Fault {
 			return simulator.Fault{Do: simulator.Fail, Status: http.StatusServiceUnavailable}
-		}
+		})
 		f.running(c, func() {
 			time.Sleep(30 * time.Minute)
 			m := manifestsOf(t, "acme/dc1")
@@ -94,13 +94,13 @@ func TestNewsWhileTheCloudIsDown(t *testing.T) {
 func TestAFailingChangeRests(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {
 		var tries atomic.Int64
-		f.world.fault = func(_ int, r *http.Request) simulator.Fault {
+		f.faults(func(_ int, r *http.Request) simulator.Fault {
 			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/floatingips") {
 				return simulator.Fault{}
 			}
 			tries.Add(1)
 			return simulator.Fault{Do: simulator.Fail, Status: http.StatusConflict, Type: "OverQuota", Message: "Quota exceeded for resources: ['floatingip']."}
-		}
+		})
 		f.running(f.controller(), func() {
 			f.write(manifestsOf(t, "acme/dc1")...)
 			time.Sleep(20 * time.Second)
@@ -116,7 +116,7 @@ func TestAFailingChangeRests(t *testing.T) {
 			if n := f.statuses() - said; n > 0 {
 				t.Errorf("%d statuses were written in half an hour without news", n)
 			}
-			f.world.fault = nil
+			f.faults(nil)
 			time.Sleep(30 * time.Second)
 			f.wantReady(acme)
 		})
@@ -128,13 +128,13 @@ func TestAFailingChangeRests(t *testing.T) {
 func TestNobodyWaitsForAFailingGateway(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {
 		tries := 0
-		f.cluster.fault = func(what string, _ bool) error {
+		f.fails(func(what string, _ bool) error {
 			if what == "create kubernetes.deployment/acme/dc1" {
 				tries++
 				return errGone
 			}
 			return nil
-		}
+		})
 		f.running(f.controller(), func() {
 			f.write(manifestsOf(t, "acme/dc1")...)
 			time.Sleep(30 * time.Minute)
@@ -157,7 +157,7 @@ func TestNobodyWaitsForAFailingGateway(t *testing.T) {
 			if got := f.ready(acme); !strings.HasPrefix(got, "False DeploymentFailed: ") {
 				t.Errorf("the failing one: %s", got)
 			}
-			f.cluster.fault = nil
+			f.fails(nil)
 			time.Sleep(time.Minute + 5*time.Second)
 			f.wantReady(acme)
 		})
@@ -170,17 +170,17 @@ func TestTheClusterIsDownForAnHour(t *testing.T) {
 		f.everyone()
 		f.running(f.controller(), func() {
 			time.Sleep(10 * time.Second)
-			before, calls := f.all(), f.cluster.calls
+			before, calls := f.all(), f.called()
 			f.sim.Reset()
-			f.cluster.fault = func(string, bool) error { return errGone }
+			f.fails(func(string, bool) error { return errGone })
 			f.storm(time.Hour, time.Second)
-			if n := f.cluster.calls - calls; n > 80 {
+			if n := f.called() - calls; n > 80 {
 				t.Errorf("%d calls to the cluster in an hour", n)
 			}
 			if n := len(f.sim.Calls()); n > 0 {
 				t.Errorf("%d calls to the cloud", n)
 			}
-			f.cluster.fault = nil
+			f.fails(nil)
 			time.Sleep(time.Minute + 5*time.Second)
 			if diff := cmp.Diff(before, f.all()); diff != "" {
 				t.Errorf("after it (-before +after):\n%s", diff)
@@ -192,12 +192,12 @@ func TestTheClusterIsDownForAnHour(t *testing.T) {
 // TestAFinalizerThatCannotBePut: nothing is made for a gateway that could vanish.
 func TestAFinalizerThatCannotBePut(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {
-		f.cluster.fault = func(what string, _ bool) error {
+		f.fails(func(what string, _ bool) error {
 			if what == "hold "+acme {
 				return errGone
 			}
 			return nil
-		}
+		})
 		f.running(f.controller(), func() {
 			f.everyone()
 			time.Sleep(10 * time.Minute)
@@ -205,7 +205,7 @@ func TestAFinalizerThatCannotBePut(t *testing.T) {
 			if strings.Contains(f.look(), "acme/dc1") {
 				t.Error("something was made")
 			}
-			f.cluster.fault = nil
+			f.fails(nil)
 			time.Sleep(time.Minute + 5*time.Second)
 			f.wantReady(acme)
 		})
@@ -218,18 +218,18 @@ func TestARemovalThatFails(t *testing.T) {
 		f.everyone()
 		f.running(f.controller(), func() {
 			time.Sleep(10 * time.Second)
-			f.world.fault = func(_ int, r *http.Request) simulator.Fault {
+			f.faults(func(_ int, r *http.Request) simulator.Fault {
 				if r.Method != http.MethodDelete || !strings.Contains(r.URL.Path, "/security-groups/") {
 					return simulator.Fault{}
 				}
 				return simulator.Fault{Do: simulator.Fail, Status: http.StatusConflict, Type: "SecurityGroupInUse", Message: "in use"}
-			}
+			})
 			f.remove(manifestsOf(t, "acme/dc1")...)
 			f.storm(2*time.Minute, 3*time.Second)
 			if got := f.ready(acme); !strings.HasPrefix(got, "Unknown Deleting: openstack.security-group/acme/dc1: ") {
 				t.Errorf("two minutes later: %s", got)
 			}
-			f.world.fault = nil
+			f.faults(nil)
 			time.Sleep(30 * time.Second)
 			if got := f.ready(acme); got != "gone" {
 				t.Errorf("when nothing is in the way: %s", got)

@@ -38,11 +38,11 @@ func TestAGatewaysLife(t *testing.T) {
 			if f.all() == before {
 				t.Error("a new exposure changed nothing")
 			}
-			objects := len(f.objects)
+			objects := f.made()
 			f.remove(m...)
 			time.Sleep(10 * time.Second)
-			if got := f.ready(acme); got != "gone" || objects == 0 || len(f.objects) > 0 {
-				t.Errorf("ten seconds after it was deleted: %s, %d of %d objects", got, len(f.objects), objects)
+			if got := f.ready(acme); got != "gone" || objects == 0 || f.made() > 0 {
+				t.Errorf("ten seconds after it was deleted: %s, %d of %d objects", got, f.made(), objects)
 			}
 		})
 		if got := f.all(); strings.Contains(got, "vpnctl") {
@@ -223,12 +223,14 @@ func TestDriftIsRepaired(t *testing.T) {
 		f.running(f.controller(), func() {
 			time.Sleep(10 * time.Second)
 			before := f.all()
-			for id, r := range f.objects { // one of every kind
+			f.cluster.mu.Lock()
+			for id, r := range f.objects { // of every kind
 				o := *r.Object
 				o.Content += "tampered: true\n"
 				r.Object = &o
 				f.objects[id] = r
 			}
+			f.cluster.mu.Unlock()
 			for _, p := range snapshot(t, f.world).Of("port") {
 				if strings.HasPrefix(p.Text("name"), "vpnctl-") {
 					newClient(f.world).put("ports/"+p.ID, map[string]any{"port": map[string]any{"allowed_address_pairs": []any{}}})
@@ -346,8 +348,8 @@ func TestStopFinishesTheCall(t *testing.T) {
 		keys := f.everyone()
 		c, stop := f.controller(), make(chan struct{})
 		c.Stop = stop
-		f.world.fault = func(_ int, r *http.Request) simulator.Fault {
-			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/ports") && len(f.objects) > 0 {
+		f.faults(func(_ int, r *http.Request) simulator.Fault {
+			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/ports") && f.made() > 0 {
 				select {
 				case <-stop:
 				default:
@@ -355,9 +357,9 @@ func TestStopFinishesTheCall(t *testing.T) {
 				}
 			}
 			return simulator.Fault{}
-		}
+		})
 		c.Run(t.Context())
-		f.world.fault = nil
+		f.faults(nil)
 		for _, p := range snapshot(t, f.world).Of("port") {
 			if strings.HasPrefix(p.Text("name"), "vpnctl-lock") {
 				t.Errorf("port %s was left", p.Text("name"))

@@ -42,22 +42,22 @@ func TestProbes(t *testing.T) {
 		}
 		want("standing by", 200, 200)
 		hang := make(chan struct{})
-		f.cluster.fault = func(string, bool) error { return errGone }
+		f.fails(func(string, bool) error { return errGone })
 		f.running(c, func() {
 			time.Sleep(time.Hour)
 			want("without a cluster for an hour", 200, 503)
-			f.cluster.fault = nil
+			f.fails(nil)
 			time.Sleep(2 * time.Minute)
 			want("at work", 200, 200)
-			f.cluster.fault = func(string, bool) error {
+			f.fails(func(string, bool) error {
 				f.cluster.mu.Unlock()
 				<-hang
 				f.cluster.mu.Lock()
 				return errors.New("late")
-			}
+			})
 			time.Sleep(time.Hour)
 			want("hanging", 503, 200)
-			f.cluster.fault = nil
+			f.fails(nil)
 			close(hang)
 			time.Sleep(2 * time.Minute)
 			want("at work again", 200, 200)
@@ -80,7 +80,7 @@ func TestThePageIsHarmless(t *testing.T) {
 		c := f.controller()
 		c.Round(t.Context())
 		f.sim.Reset()
-		calls := f.cluster.calls
+		calls := f.called()
 		for _, path := range []string{"/", "/metrics", "/healthz", "/readyz"} {
 			text := get(t, c, path)
 			if strings.Contains(text, "<script") {
@@ -92,8 +92,8 @@ func TestThePageIsHarmless(t *testing.T) {
 				}
 			}
 		}
-		if n := len(f.sim.Calls()); n > 0 || f.cluster.calls != calls {
-			t.Errorf("showing it made %d calls to the cloud and %d to the cluster", n, f.cluster.calls-calls)
+		if n := len(f.sim.Calls()); n > 0 || f.called() != calls {
+			t.Errorf("showing it made %d calls to the cloud and %d to the cluster", n, f.called()-calls)
 		}
 		if got := code(c, http.MethodGet, "/anything"); got != http.StatusNotFound {
 			t.Errorf("another path: %d", got)

@@ -98,10 +98,20 @@ func folder(t testing.TB) string {
 }
 
 func (w *world) intercept(n int, r *http.Request) simulator.Fault {
-	if w.fault == nil {
+	w.mu.Lock()
+	fault := w.fault
+	w.mu.Unlock()
+	if fault == nil {
 		return simulator.Fault{}
 	}
-	return w.fault(n, r)
+	return fault(n, r)
+}
+
+// faults sets what disturbs calls from now on; nil: nothing does.
+func (w *world) faults(fault func(n int, r *http.Request) simulator.Fault) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fault = fault
 }
 
 func (w *world) time() time.Time {
@@ -210,7 +220,7 @@ func (w *world) apply(e vpn.Estate, o plan.Options) {
 
 // heal ends all faults and lets the lock of a run that died expire.
 func (w *world) heal() {
-	w.fault = nil
+	w.faults(nil)
 	w.sim.Reset()
 	w.pass(10 * time.Minute)
 }
