@@ -48,6 +48,7 @@ func TestAControllerOverAnAPIServer(t *testing.T) {
 	}
 	c := &reconcile.Controller{
 		EstateFile: f.file, Cluster: driver, Herald: silent{driver}, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
+		Missing: driver.Missing, PublicKey: driver.PublicKey,
 	}
 	turns := func(n int) {
 		for range n {
@@ -63,6 +64,15 @@ func TestAControllerOverAnAPIServer(t *testing.T) {
 	}
 	turns(2)
 	gateway := func() *unstructured.Unstructured { return api.Get("VPNGateway", "acme", "dc1") }
+	ready := func() string {
+		list, _, _ := unstructured.NestedSlice(gateway().Object, "status", "conditions")
+		for _, x := range list {
+			if c := x.(map[string]any); c["type"] == vpnv1alpha1.ConditionReady {
+				return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", c["status"], c["reason"], c["message"]), ": ")
+			}
+		}
+		return "nothing said"
+	}
 	if got := gateway().GetFinalizers(); len(got) != 1 || got[0] != vpnv1alpha1.Finalizer {
 		t.Errorf("finalizers %v", got)
 	}
@@ -80,6 +90,19 @@ func TestAControllerOverAnAPIServer(t *testing.T) {
 		"observedGeneration": deployment.GetGeneration(), "conditions": []any{map[string]any{"type": "Available", "status": "True"}}}
 	api.PutAs(t, "kube-controller-manager", deployment.Object)
 	turns(1)
+	if got := ready(); got != "False PeerSecretMissing: DeploymentReady: no Secret plant1-psk (key psk)" {
+		t.Errorf("without the peer's Secret: %s", got)
+	}
+	api.Put(t, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": "acme", "name": "plant1-psk"}, "data": map[string]any{"other": "eA=="}})
+	turns(1)
+	if got := ready(); got != "False PeerSecretMissing: DeploymentReady: no Secret plant1-psk (key psk)" {
+		t.Errorf("with a Secret without its key: %s", got)
+	}
+	api.Put(t, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": "acme", "name": "plant1-psk"}, "data": map[string]any{"psk": "eA=="}})
+	turns(1)
+	if got := ready(); got != "True Ready" {
+		t.Errorf("with all: %s", got)
+	}
 
 	api.Forget()
 	w.sim.Reset()

@@ -80,7 +80,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		}
 		loop := &reconcile.Controller{
 			EstateFile: file, Cluster: cluster, Herald: herald{cluster}, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: holder(),
-			Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
+			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
 		}
 		front.show(loop.Handler())
 		log.Info("started", "estate", estate.Name, "cloud", driver.Project(), "cluster", address, "version", Version())
