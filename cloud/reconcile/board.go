@@ -32,8 +32,9 @@ type board struct {
 	notices  []plan.Notice
 	pending  int
 	drift    int
-	allotted float64 // share of the service CIDR pool
-	last     []step  // of the last plan that had any
+	secrets  map[string]bool // namespace/name, that gateways use
+	allotted float64         // share of the service CIDR pool
+	last     []step          // of the last plan that had any
 	planned  time.Time
 }
 
@@ -65,10 +66,23 @@ func (b *board) waiting(next time.Time) {
 	b.deadline = next.Add(stuck)
 }
 
-func (b *board) estateIs(name, problem string) {
+// reads takes down what was read of the cluster, and that the Estate's file has a problem.
+func (b *board) reads(e vpn.Estate, problem string) {
+	secrets := map[string]bool{}
+	for _, g := range e.Gateways {
+		for _, ref := range secretsOf(g) {
+			secrets[g.Owner.Namespace+"/"+ref.Name] = true
+		}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.estate, b.problem = name, problem
+	b.estate, b.problem, b.secrets = e.Name, problem, secrets
+}
+
+func (b *board) names(secret string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.secrets[secret]
 }
 
 func (b *board) failed(err error) {

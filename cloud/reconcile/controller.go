@@ -115,6 +115,10 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 }
 
+// Names tells whether a gateway that was last read uses a Secret: whoever watches the
+// cluster asks it for every Secret there is.
+func (c *Controller) Names(namespace, name string) bool { return c.board.names(namespace + "/" + name) }
+
 func (c *Controller) stopped(ctx context.Context) bool {
 	select {
 	case <-c.Stop:
@@ -138,7 +142,11 @@ func (c *Controller) wait(ctx context.Context, next time.Time, pause time.Durati
 		return
 	case <-due.C:
 		return
-	case <-c.Changes:
+	case _, open := <-c.Changes:
+		if !open { // nobody tells any more
+			c.Changes = nil
+			return
+		}
 	}
 	more := time.NewTimer(pause)
 	defer more.Stop()

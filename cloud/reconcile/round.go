@@ -51,7 +51,7 @@ func (c *Controller) Round(ctx context.Context) (next time.Time) {
 	if err := r.manifests(ctx); err != nil {
 		return r.unread(err)
 	}
-	c.board.estateIs(r.read.Estate.Name, c.estate.problem)
+	c.board.reads(r.read.Estate, c.estate.problem)
 	r.introduce(ctx)
 	r.tellInvalid(ctx)
 	r.bidFarewell(ctx)
@@ -278,6 +278,8 @@ func (r *round) progress(e cloud.Event) {
 	r.board.alive()
 	words := []any{"change", e.Change.ID.String(), "action", string(e.Change.Action), "reason", e.Change.Reason}
 	switch {
+	case e.State == cloud.Skipped:
+		r.Log.Debug(string(e.State), append(words, "error", e.Err)...)
 	case e.Err != nil:
 		r.Log.Warn(string(e.State), append(words, "error", e.Err)...)
 	default:
