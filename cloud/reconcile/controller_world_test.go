@@ -15,6 +15,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -150,4 +151,36 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+func (f *field) wantReady(key string) {
+	f.world.t.Helper()
+	if got := f.ready(key); got != "True Ready" {
+		f.world.t.Errorf("%s: %s, want True Ready", key, got)
+	}
+}
+
+// field is a text of a manifest's status.
+func (c *cluster) field(key, name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.manifests[key]; m != nil && m.Status != nil {
+		_, rest, _ := strings.Cut(string(m.Status), `"`+name+`":"`)
+		value, _, _ := strings.Cut(rest, `"`)
+		return value
+	}
+	return ""
+}
+
+// objectsOf are the contents of a gateway's objects.
+func (c *cluster) objectsOf(key string) map[resource.ID]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[resource.ID]string{}
+	for id, r := range c.objects {
+		if r.Owner == strings.Replace(key, " ", "/", 1) {
+			all[id] = r.Object.Content
+		}
+	}
+	return all
 }
