@@ -245,9 +245,10 @@ func mergeStatus(t testing.TB, before []byte, s cloud.Status) map[string]any {
 	return plain
 }
 
-func (c *cluster) Event(_ context.Context, m cloud.Manifest, kind, reason, _ string) error {
+func (c *cluster) Event(_ context.Context, m cloud.Manifest, h cloud.Happening) error {
 	return c.do("event", func() error {
-		c.events = append(c.events, fmt.Sprintf("%s %s %s", keyOf(m), kind, reason))
+		kind := map[bool]string{true: "Warning", false: "Normal"}[h.Warning]
+		c.events = append(c.events, fmt.Sprintf("%s %s %s", keyOf(m), kind, h.Reason))
 		return nil
 	})
 }

@@ -28,15 +28,9 @@ type Herald interface {
 	// Record writes a status where it differs from the one that the manifest was read
 	// with, and tells whether it did.
 	Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (changed bool, err error)
-	// Event notes something that happened; kind is Normal or Warning.
-	Event(ctx context.Context, m cloud.Manifest, kind, reason, message string) error
+	// Event notes something that happened.
+	Event(ctx context.Context, m cloud.Manifest, h cloud.Happening) error
 }
-
-// The kinds of events.
-const (
-	Normal  = "Normal"
-	Warning = "Warning"
-)
 
 // Controller keeps an estate as the manifests in a cluster say. Only one may run rounds
 // at a time; which one is for its caller to see to.

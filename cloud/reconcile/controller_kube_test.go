@@ -1,7 +1,6 @@
 package reconcile_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -18,11 +17,6 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 )
-
-// silent is a cluster's driver that drops events.
-type silent struct{ *kube.Driver }
-
-func (silent) Event(context.Context, cloud.Manifest, string, string, string) error { return nil }
 
 // TestAControllerOverAnAPIServer goes through the real driver of a cluster: manifests
 // come, are made, rest, and go, and other hands' work on them stays.
@@ -47,7 +41,7 @@ func TestAControllerOverAnAPIServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &reconcile.Controller{
-		EstateFile: f.file, Cluster: driver, Herald: silent{driver}, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
+		EstateFile: f.file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
 		Missing: driver.Missing, PublicKey: driver.PublicKey,
 	}
 	turns := func(n int) {

@@ -38,11 +38,8 @@ func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) {
 	if before, _ := condition(m, last.Type); before.Status == last.Status && before.Reason == last.Reason {
 		return
 	}
-	kind := Normal
-	if last.Status == False {
-		kind = Warning
-	}
-	if err := r.Herald.Event(ctx, m, kind, last.Reason, cmp.Or(last.Message, last.Type+" is "+last.Status)); err != nil {
+	h := cloud.Happening{Warning: last.Status == False, Reason: last.Reason, Message: cmp.Or(last.Message, last.Type+" is "+last.Status)}
+	if err := r.Herald.Event(ctx, m, h); err != nil {
 		r.Log.Warn("noting an event", "manifest", name(m), "error", err) // it is told in the status as well
 	}
 }

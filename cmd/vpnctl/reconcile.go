@@ -67,7 +67,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
-	candidate, err := c.candidate(cluster, estate)
+	candidate, err := c.candidate(cluster, estate.Name)
 	if err != nil {
 		return err
 	}
@@ -79,12 +79,15 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 			return err
 		}
 		loop := &reconcile.Controller{
-			EstateFile: file, Cluster: cluster, Herald: herald{cluster}, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: holder(),
+			EstateFile: file, Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: holder(),
 			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
 		}
 		front.show(loop.Handler())
 		log.Info("started", "estate", estate.Name, "cloud", driver.Project(), "cluster", address, "version", Version())
-		return candidate.run(ctx, stop, func(ctx context.Context) { attend(ctx, cluster, loop) })
+		return candidate.run(ctx, stop, log, func(ctx context.Context) {
+			loop.Changes = cluster.Changes(ctx, estate.Name, loop.Names)
+			loop.Run(ctx)
+		})
 	})
 }
 

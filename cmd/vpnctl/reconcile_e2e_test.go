@@ -59,8 +59,10 @@ func TestKubeReconcile(t *testing.T) {
 		}
 	}
 
-	c.kill()
-	c.start()
+	first := c.running
+	c.start() // another replica, which stands by until the first one is no more
+	_ = first.Process.Kill()
+	_ = first.Wait()
 	node := c.text("nodeName")
 	c.lab.NotReady(t, node)
 	lab.Await(t, 2*time.Minute, func(context.Context) string {
@@ -112,7 +114,7 @@ func (c *controlled) cloud() {
 // start starts a controller.
 func (c *controlled) start() {
 	c.running = exec.Command("vpnctl", "reconcile", "--estate", filepath.Join(c.dir, "vpnctl.yaml"), "--kubeconfig", c.lab.Kubeconfig,
-		"--alone", "--listen", "127.0.0.1:0", "--resync", "3s")
+		"--leader-elect-namespace", c.namespace, "--listen", "127.0.0.1:0")
 	c.running.Env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+filepath.Join(c.dir, "clouds.yaml"))
 	c.running.Stderr = &c.log
 	if err := c.running.Start(); err != nil {
@@ -125,11 +127,6 @@ func (c *controlled) start() {
 			c.t.Logf("the controller's log:\n%s", c.log.String())
 		}
 	})
-}
-
-func (c *controlled) kill() {
-	_ = c.running.Process.Kill()
-	_ = c.running.Wait()
 }
 
 // stop asks it to end, which it does at once and well.
