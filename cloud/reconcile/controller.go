@@ -73,7 +73,7 @@ const (
 	defaultResync      = 10 * time.Minute
 	defaultLockTimeout = 10 * time.Second
 	quiet              = 300 * time.Millisecond // that one change may be followed by others
-	longestPause       = 30 * time.Second       // after a round that took long
+	longestPause       = 5 * time.Second        // after a round that took long
 	stuck              = 15 * time.Minute       // without a sign of life
 )
 

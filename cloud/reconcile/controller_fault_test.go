@@ -212,6 +212,34 @@ func TestAFinalizerThatCannotBePut(t *testing.T) {
 	})
 }
 
+// TestAStatusThatCannotBeWritten keeps nobody else waiting.
+func TestAStatusThatCannotBeWritten(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		tries := 0
+		f.fails(func(what string, done bool) error {
+			if what == "record "+acme && !done {
+				tries++
+				return errGone
+			}
+			return nil
+		})
+		f.running(f.controller(), func() {
+			f.write(manifestsOf(t, "acme/dc1")...)
+			time.Sleep(30 * time.Minute)
+			before := tries
+			f.write(manifestsOf(t, "globex/remote")...)
+			time.Sleep(5 * time.Second)
+			f.wantReady("VPNGateway globex/remote")
+			if tries > 120 || tries-before > 10 {
+				t.Errorf("%d tries in half an hour, %d in the five seconds of another gateway", before, tries-before)
+			}
+			f.fails(nil)
+			time.Sleep(time.Minute + 5*time.Second)
+			f.wantReady(acme)
+		})
+	})
+}
+
 // TestARemovalThatFails is tried again, says why, and keeps the manifest.
 func TestARemovalThatFails(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {

@@ -11,6 +11,7 @@ import (
 //	a change in the cloud           15 s, always the same
 //	what was refused                1 min: what helps is often another gateway's end
 //	a change in the cluster         1 s, doubled up to 1 min
+//	reading or writing manifests    the same
 //	looking at the estate           15 s, doubled up to 2 min, for all gateways at once
 //	a manifest that is not valid    never: only an edit helps
 const (
@@ -37,7 +38,9 @@ type queue struct {
 	rests    map[vpn.Owner]bool // until then nothing of it is tried; else only looked at
 	attempts map[vpn.Owner]int  // in the cluster that failed, in a row
 
-	cluster, observe trial
+	cluster trial // reading manifests
+	observe trial // looking at the estate
+	writing trial // of statuses and finalizers
 }
 
 // trial is something that all gateways need.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
@@ -74,13 +75,15 @@ func (c *Controller) Round(ctx context.Context) (next time.Time) {
 	return r.later(next)
 }
 
-// later is when the next round is: earlier than due where calls to the cluster failed.
+// later is when the next round is: earlier than due where something could not be written
+// down in the cluster. That one manifest can't be written keeps nobody else.
 func (r *round) later(due time.Time) time.Time {
+	r.queue.cluster.succeeded()
 	if r.failures == 0 {
-		r.queue.cluster.succeeded()
+		r.queue.writing.succeeded()
 		return due
 	}
-	if again := r.queue.cluster.failed(time.Now(), firstPause, lastPause); again.Before(due) {
+	if again := r.queue.writing.failed(time.Now(), firstPause, lastPause); again.Before(due) {
 		return again
 	}
 	return due
@@ -194,7 +197,7 @@ type turn struct {
 // carryOut makes what is due, under the estate's lock and as planned anew.
 func (r *round) carryOut(ctx context.Context, seen *Result) turn {
 	selected, due := r.due(seen)
-	if !due || r.DryRun || r.stopped(ctx) {
+	if !due || r.DryRun || r.stopped(ctx) || against(seen.Plan) {
 		return turn{Result: seen, left: r.waiting(seen.Plan)}
 	}
 	lock, err := Lock(ctx, r.read.Estate, r.Locker, state.LockOptions{Holder: r.Holder, Timeout: r.LockTimeout})
@@ -214,8 +217,7 @@ func (r *round) carryOut(ctx context.Context, seen *Result) turn {
 		return turn{Result: seen, err: err}
 	}
 	done := turn{Result: result, left: excluded(result.Plan)}
-	if why := general(result.Plan); why != "" {
-		done.err = errors.New(why)
+	if against(result.Plan) {
 		return done
 	}
 	done.report = result.Apply(lock.Context(), cloud.Execution{Parallelism: r.Parallelism, Stop: r.Stop, Progress: r.progress})
@@ -264,14 +266,9 @@ func excluded(p plan.Plan) map[vpn.Owner]bool {
 	return left
 }
 
-// general is what stands against everything; empty: nothing.
-func general(p plan.Plan) string {
-	for _, refusal := range p.Refusals {
-		if refusal.Owner.IsZero() {
-			return told(refusal)
-		}
-	}
-	return ""
+// against tells whether something stands against the plan as a whole.
+func against(p plan.Plan) bool {
+	return slices.ContainsFunc(p.Refusals, func(r plan.Refusal) bool { return r.Owner.IsZero() })
 }
 
 func (r *round) progress(e cloud.Event) {

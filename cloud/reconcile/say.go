@@ -21,19 +21,24 @@ func (r *round) sayStanding(ctx context.Context, m cloud.Manifest, s Standing) {
 }
 
 // say writes a status, and an event where Ready, or a peer's Authorized, became another.
-func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) {
+// It reports whether the status stands.
+func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool {
 	if r.DryRun || ctx.Err() != nil || m.Name == "" {
-		return
+		return false
 	}
 	changed, err := r.Herald.Record(ctx, m, s)
 	if err != nil {
 		r.trouble("writing the status of", m, err)
-		return
+		return false
 	}
-	if !changed {
-		return
+	if changed {
+		r.metrics.statuses.Inc()
+		r.note(ctx, m, s)
 	}
-	r.metrics.statuses.Inc()
+	return true
+}
+
+func (r *round) note(ctx context.Context, m cloud.Manifest, s cloud.Status) {
 	last := s.Conditions[len(s.Conditions)-1]
 	if before, _ := condition(m, last.Type); before.Status == last.Status && before.Reason == last.Reason {
 		return
@@ -75,7 +80,7 @@ func name(m cloud.Manifest) string { return m.Kind + " " + m.Namespace + "/" + m
 // release lets manifests go of which nothing was left when this round looked. What it
 // has removed itself is looked for once more: the next round comes at once.
 func (r *round) release(ctx context.Context, seen *Result) (again bool) {
-	if general(seen.Plan) != "" {
+	if against(seen.Plan) {
 		return false
 	}
 	there := seen.Remaining()

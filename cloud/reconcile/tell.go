@@ -30,8 +30,10 @@ func (r *round) introduce(ctx context.Context) {
 		if m.Held || m.Deleting || !gateway(o) || r.DryRun {
 			continue
 		}
-		if m.Status == nil {
-			r.say(ctx, m, cloud.Status{Conditions: []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonPending, "not looked at yet")}})
+		first := cloud.Status{Conditions: []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonPending, "not looked at yet")}}
+		if m.Status == nil && !r.say(ctx, m, first) {
+			r.spared[o] = "its status could not be written"
+			continue
 		}
 		if err := r.Cluster.Hold(ctx, m); err != nil {
 			r.trouble("putting the finalizer on", m, err)
@@ -101,6 +103,7 @@ func (r *round) unobserved(ctx context.Context, err error) time.Time {
 // again.
 func (r *round) tell(ctx context.Context, done turn) {
 	r.queue.keep(func(o vpn.Owner) bool { _, there := r.gateways[o]; return there })
+	maps.DeleteFunc(r.asked, func(o vpn.Owner, _ []vpn.SecretRef) bool { _, there := r.gateways[o]; return !there })
 	missing := r.missing(ctx, done)
 	for _, s := range done.Standings(done.report, done.rollouts(), missing) {
 		if done.left[s.Owner] {

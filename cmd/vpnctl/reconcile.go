@@ -40,6 +40,10 @@ Examples:
 The first Ctrl-C, or SIGTERM, finishes the calls in flight and gives the lock and the Lease back.`
 }
 
+// goneWithin is how long a deleted object is waited for: what takes longer is looked at
+// again later, so that the other gateways' turns come.
+const goneWithin = 10 * time.Second
+
 func (c reconcileCommand) check(g *Globals) error {
 	switch {
 	case g.Sim.On:
@@ -63,7 +67,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	log := g.agentLog(s)
-	cluster, address, err := kube.Connect(kube.Access{Kubeconfig: c.Kubeconfig, Context: c.Context, UserAgent: userAgent()}, kube.Options{Stop: stop.stop})
+	cluster, address, err := kube.Connect(kube.Access{Kubeconfig: c.Kubeconfig, Context: c.Context, UserAgent: userAgent()}, kube.Options{Stop: stop.stop, Gone: goneWithin})
 	if err != nil {
 		return err
 	}
