@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 BIN     := bin/vpnctl
 
-.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane bench generate
+.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane bench bench-reconcile generate
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/vpnctl
@@ -62,3 +62,6 @@ e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Plac
 
 bench: ## the limits, measured
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/... ./agent/... ./cmd/vpnctl
+
+bench-reconcile: ## the controller over 1,000 gateways: start to steady, resync, memory, an edit
+	$(GO) test -run '^$$' -bench BenchmarkReconcile -benchtime 1x ./cloud/reconcile

@@ -44,9 +44,13 @@ func TestKubeReconcile(t *testing.T) {
 	c.lab.Apply(t, []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: plant1-psk, namespace: "+c.namespace+"}\nstringData: {psk: a-long-one}\n"))
 	c.await("True Ready")
 
-	c.lab.Delete(t, "v1", "ConfigMap", c.namespace, "dc1-swanctl")
-	lab.Await(t, time.Minute, func(context.Context) string {
-		if c.lab.Get(t, "v1", "ConfigMap", c.namespace, "dc1-swanctl") == nil {
+	configs := c.lab.Objects(t, "v1", "ConfigMap", c.namespace)
+	before := c.lab.Get(t, "v1", "ConfigMap", c.namespace, "dc1-swanctl").GetUID()
+	if err := configs.Delete(t.Context(), "dc1-swanctl", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	lab.Await(t, 30*time.Second, func(context.Context) string {
+		if now := c.lab.Get(t, "v1", "ConfigMap", c.namespace, "dc1-swanctl"); now == nil || now.GetUID() == before {
 			return "the ConfigMap that was deleted is not back"
 		}
 		return ""
