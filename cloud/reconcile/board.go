@@ -103,12 +103,6 @@ func (b *board) stands(s Standing) {
 	b.standing[s.Owner] = s
 }
 
-func (b *board) gone(o vpn.Owner) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.standing, o)
-}
-
 // round takes down what a round that could look has found and done.
 func (b *board) round(r *round, done turn) {
 	b.mu.Lock()

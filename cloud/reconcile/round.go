@@ -37,10 +37,10 @@ type round struct {
 //	first words    a status, then the finalizer, on those without: before anything is made
 //	not valid      say so: that needs no cloud
 //	plan           one look at the cloud and the cluster, for all gateways
-//	lock, plan,    only where something is to be written that isn't resting
+//	lock, plan     only where something is to be written that isn't resting
+//	finalizers     off where nothing is left: nobody else can be making it meanwhile
 //	apply
 //	statuses       where they differ
-//	finalizers     off where nothing was left when the round looked
 func (c *Controller) Round(ctx context.Context) (next time.Time) {
 	c.prepare()
 	r := &round{Controller: c, began: time.Now()}
@@ -66,13 +66,11 @@ func (c *Controller) Round(ctx context.Context) (next time.Time) {
 	c.queue.observe.succeeded()
 	done := r.carryOut(ctx, result)
 	r.tell(ctx, done)
-	removed := r.release(ctx, result)
 	c.board.round(r, done)
-	next = c.queue.next(time.Now(), r.began.Add(c.Resync))
-	if removed && done.report != nil && done.report.Err() == nil {
-		next = time.Now()
+	if done.again {
+		return r.later(time.Now())
 	}
-	return r.later(next)
+	return r.later(c.queue.next(time.Now(), r.began.Add(c.Resync)))
 }
 
 // later is when the next round is: earlier than due where something could not be written
@@ -191,18 +189,22 @@ type turn struct {
 	*Result
 	report *cloud.Report      // nil: nothing was applied
 	left   map[vpn.Owner]bool // whom it was not about
+	again  bool               // gateways were removed: the next round looks whether all of them went
 	err    error              // why nothing was, although something was due
 }
 
 // carryOut makes what is due, under the estate's lock and as planned anew.
 func (r *round) carryOut(ctx context.Context, seen *Result) turn {
 	selected, due := r.due(seen)
-	if !due || r.DryRun || r.stopped(ctx) || against(seen.Plan) {
+	if !due && !r.releasable(seen) || r.DryRun || r.stopped(ctx) || against(seen.Plan) {
 		return turn{Result: seen, left: r.waiting(seen.Plan)}
+	}
+	if !due {
+		selected = nil // who rests is left out by locked
 	}
 	lock, err := Lock(ctx, r.read.Estate, r.Locker, state.LockOptions{Holder: r.Holder, Timeout: r.LockTimeout})
 	if err != nil {
-		return turn{Result: seen, err: err}
+		return turn{Result: seen, left: r.waiting(seen.Plan), err: err}
 	}
 	if w := lock.Warning(); w != "" {
 		r.Log.Warn(w)
@@ -212,18 +214,29 @@ func (r *round) carryOut(ctx context.Context, seen *Result) turn {
 			r.Log.Warn("unlocking", "error", err)
 		}
 	}()
-	result, err := Plan(lock.Context(), r.input(selected))
+	return r.locked(lock.Context(), seen, selected, due)
+}
+
+// locked releases what may be, and makes what is due.
+func (r *round) locked(ctx context.Context, seen *Result, selected []string, due bool) turn {
+	result, err := Plan(ctx, r.input(selected))
 	if err != nil {
-		return turn{Result: seen, err: err}
+		return turn{Result: seen, left: r.waiting(seen.Plan), err: err}
 	}
 	done := turn{Result: result, left: excluded(result.Plan)}
 	if against(result.Plan) {
 		return done
 	}
-	done.report = result.Apply(lock.Context(), cloud.Execution{Parallelism: r.Parallelism, Stop: r.Stop, Progress: r.progress})
-	if cause := context.Cause(lock.Context()); errors.Is(cause, state.ErrLost) {
+	r.release(ctx, done)
+	if !due {
+		done.left = r.waiting(result.Plan)
+		return done
+	}
+	done.report = result.Apply(ctx, cloud.Execution{Parallelism: r.Parallelism, Stop: r.Stop, Progress: r.progress})
+	if cause := context.Cause(ctx); errors.Is(cause, state.ErrLost) {
 		done.err = cause
 	}
+	done.again = r.removed(done.report)
 	return done
 }
 

@@ -77,29 +77,48 @@ func (r *round) trouble(doing string, m cloud.Manifest, err error) {
 
 func name(m cloud.Manifest) string { return m.Kind + " " + m.Namespace + "/" + m.Name }
 
-// release lets manifests go of which nothing was left when this round looked. What it
-// has removed itself is looked for once more: the next round comes at once.
-func (r *round) release(ctx context.Context, seen *Result) (again bool) {
-	if against(seen.Plan) {
-		return false
-	}
+// releasable tells whether manifests that are being deleted may have nothing left.
+func (r *round) releasable(seen *Result) bool {
 	there := seen.Remaining()
 	for o, is := range r.deleted {
-		m := r.gateways[o]
-		switch {
-		case !is || !m.Held || r.DryRun || ctx.Err() != nil:
-		case there[o]:
-			again = true
-		default:
-			if err := r.Cluster.Release(ctx, m); err != nil {
-				r.trouble("taking the finalizer off", m, err)
-				continue
-			}
-			r.Log.Info("released", "manifest", name(m))
-			r.board.gone(o)
+		if is && r.gateways[o].Held && !there[o] {
+			return true
 		}
 	}
-	return again
+	return false
+}
+
+// release lets manifests go of which nothing is left. It is called with the lock held:
+// a run that began before the manifest was deleted could still be making something.
+func (r *round) release(ctx context.Context, done turn) {
+	there := done.Remaining()
+	for o, is := range r.deleted {
+		m := r.gateways[o]
+		if !is || !m.Held || there[o] || done.left[o] || ctx.Err() != nil {
+			continue
+		}
+		if err := r.Cluster.Release(ctx, m); err != nil {
+			r.trouble("taking the finalizer off", m, err)
+			continue
+		}
+		r.Log.Info("released", "manifest", name(m))
+		delete(r.gateways, o)
+		delete(r.deleted, o)
+	}
+}
+
+// removed tells whether all that was tried of gateways that are being deleted went well.
+func (r *round) removed(report *cloud.Report) bool {
+	some := false
+	for _, x := range report.Outcomes {
+		if r.deleted[x.Change.Owner] {
+			if x.State != cloud.Done {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
 }
 
 // finish closes the round's account.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -171,12 +172,8 @@ func (r *round) fault(done turn, o vpn.Owner) fault {
 			note(declined)
 		}
 	}
-	if done.err != nil {
-		for _, c := range done.Plan.Pending() {
-			if c.Owner == o {
-				note(inCloud)
-			}
-		}
+	if done.err != nil && (r.deleted[o] || slices.ContainsFunc(done.Plan.Pending(), func(c plan.Change) bool { return c.Owner == o })) {
+		note(inCloud)
 	}
 	if done.report == nil {
 		return worst
