@@ -184,7 +184,7 @@ func (r *round) input(selected []string) Input {
 	}
 }
 
-// turn is what a round knows in the end.
+// turn is what a round knows in the end: what was planned last, and what came of it.
 type turn struct {
 	*Result
 	report *cloud.Report      // nil: nothing was applied

@@ -69,7 +69,8 @@ func (r *round) tellInvalid(ctx context.Context) {
 	}
 }
 
-// bid farewell to gateways that are being deleted, before anything of them is removed.
+// bidFarewell says of gateways that are being deleted that they are, before anything of
+// them is removed.
 func (r *round) bidFarewell(ctx context.Context) {
 	for o, is := range r.deleted {
 		m := r.gateways[o]
