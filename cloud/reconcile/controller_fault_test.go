@@ -127,10 +127,10 @@ func TestAFailingChangeRests(t *testing.T) {
 // what fails is not tried by their turns.
 func TestNobodyWaitsForAFailingGateway(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {
-		tries := 0
+		var tries atomic.Int64
 		f.fails(func(what string, _ bool) error {
 			if what == "create kubernetes.deployment/acme/dc1" {
-				tries++
+				tries.Add(1)
 				return errGone
 			}
 			return nil
@@ -138,7 +138,7 @@ func TestNobodyWaitsForAFailingGateway(t *testing.T) {
 		f.running(f.controller(), func() {
 			f.write(manifestsOf(t, "acme/dc1")...)
 			time.Sleep(30 * time.Minute)
-			before := tries
+			before := tries.Load()
 			m := manifestsOf(t, "globex/remote")
 			f.write(m...)
 			time.Sleep(5 * time.Second)
@@ -151,7 +151,7 @@ func TestNobodyWaitsForAFailingGateway(t *testing.T) {
 			if got := f.ready("VPNGateway globex/remote"); got != "gone" {
 				t.Errorf("another one, deleted: %s", got)
 			}
-			if n := tries - before; n > 1 {
+			if n := tries.Load() - before; n > 1 {
 				t.Errorf("the failing one was tried %d times in 15 seconds, want one a minute", n)
 			}
 			if got := f.ready(acme); !strings.HasPrefix(got, "False DeploymentFailed: ") {
@@ -215,10 +215,10 @@ func TestAFinalizerThatCannotBePut(t *testing.T) {
 // TestAStatusThatCannotBeWritten keeps nobody else waiting.
 func TestAStatusThatCannotBeWritten(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {
-		tries := 0
+		var tries atomic.Int64
 		f.fails(func(what string, done bool) error {
 			if what == "record "+acme && !done {
-				tries++
+				tries.Add(1)
 				return errGone
 			}
 			return nil
@@ -226,12 +226,12 @@ func TestAStatusThatCannotBeWritten(t *testing.T) {
 		f.running(f.controller(), func() {
 			f.write(manifestsOf(t, "acme/dc1")...)
 			time.Sleep(30 * time.Minute)
-			before := tries
+			before := tries.Load()
 			f.write(manifestsOf(t, "globex/remote")...)
 			time.Sleep(5 * time.Second)
 			f.wantReady("VPNGateway globex/remote")
-			if tries > 120 || tries-before > 10 {
-				t.Errorf("%d tries in half an hour, %d in the five seconds of another gateway", before, tries-before)
+			if n := tries.Load(); n > 120 || n-before > 10 {
+				t.Errorf("%d tries in half an hour, %d in the five seconds of another gateway", before, n-before)
 			}
 			f.fails(nil)
 			time.Sleep(time.Minute + 5*time.Second)
