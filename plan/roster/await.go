@@ -1,0 +1,131 @@
+package roster
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+)
+
+// Goal is what somebody waits for.
+type Goal string
+
+// The goals.
+const (
+	GoalReady   Goal = "ready"   // the gateway is as its manifest asks
+	GoalTunnel  Goal = "tunnel"  // every peer is up
+	GoalDeleted Goal = "deleted" // the gateway is gone
+)
+
+// Verdict is whether something has come.
+type Verdict struct {
+	Met   bool
+	Stuck bool   // it can't come unless somebody edits a manifest
+	Text  string // what is waited for, or that it has come
+}
+
+// Await judges a gateway, or for GoalTunnel with a name one of its peers.
+func (g Gateway) Await(goal Goal, peer string, now time.Time) Verdict {
+	if goal == GoalDeleted {
+		if g.Deleting.IsZero() {
+			return Verdict{Text: "nobody has deleted it"}
+		}
+		return Verdict{Text: g.Ready().text()}
+	}
+	if !g.Deleting.IsZero() {
+		return Verdict{Stuck: true, Text: g.Ready().text()}
+	}
+	if why := g.stuck(); why != "" {
+		return Verdict{Stuck: true, Text: why}
+	}
+	if goal == GoalTunnel {
+		return g.awaitTunnels(peer, now)
+	}
+	r := g.Ready()
+	return Verdict{Met: r.Word == Yes, Text: r.text()}
+}
+
+func (r Readiness) text() string {
+	switch {
+	case r.Word == Yes:
+		return "ready"
+	case r.Reason == "":
+		return r.Message
+	}
+	return strings.TrimSuffix(r.Reason+": "+r.Message, ": ")
+}
+
+// awaitTunnels wants every peer up that can be expected to be, or the one that is named.
+// A gateway whose last edit was not looked at yet may still show how it was before.
+func (g Gateway) awaitTunnels(peer string, now time.Time) Verdict {
+	if c, there := g.Condition(vpnv1alpha1.ConditionReady); there && g.Outdated(c) {
+		return Verdict{Text: g.Ready().text()}
+	}
+	var wanted, waiting []string
+	for _, p := range g.Peers {
+		if peer != "" && p.Name != peer || peer == "" && p.Roams {
+			continue
+		}
+		wanted = append(wanted, p.Name)
+		if t := g.Tunnel(p, now); t.Word != TunnelUp {
+			waiting = append(waiting, strings.TrimSuffix(p.Name+" "+t.Word+": "+t.Message, ": "))
+		}
+	}
+	switch {
+	case len(waiting) > 0:
+		return Verdict{Text: shortened(waiting, 5)}
+	case len(wanted) > 0 && peer != "":
+		return Verdict{Met: true, Text: "up"}
+	case len(wanted) > 0:
+		return Verdict{Met: true, Text: fmt.Sprintf("%d of %d up", len(wanted), len(wanted))}
+	case peer != "":
+		return Verdict{Text: "has no such peer yet"}
+	case len(g.Peers) > 0:
+		return Verdict{Met: true, Text: "has road warriors alone, who come and go"}
+	}
+	return Verdict{Text: "has no peer yet"}
+}
+
+// shortened joins at most n texts.
+func shortened(texts []string, n int) string {
+	if len(texts) > n {
+		return strings.Join(texts[:n], "; ") + fmt.Sprintf("; and %d more", len(texts)-n)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// stuck says what only an edit of a manifest mends, of the versions that are there; empty:
+// nothing. A Secret that is missing, an exhausted pool or an address that is held may
+// mend without one.
+func (g Gateway) stuck() string {
+	for _, c := range g.Conditions {
+		if c.Status != False || g.Outdated(c) || c.Type == vpnv1alpha1.ConditionReady {
+			continue
+		}
+		switch c.Reason {
+		case vpnv1alpha1.ReasonInvalidSpec, vpnv1alpha1.ReasonInternalSources:
+			return c.text()
+		case vpnv1alpha1.ReasonRenderInput:
+			if g.invalidPeer() {
+				return c.text()
+			}
+		}
+	}
+	return ""
+}
+
+func (c Condition) text() string { return strings.TrimSuffix(c.Reason+": "+c.Message, ": ") }
+
+// invalidPeer tells whether a peer is refused as it stands now. What the gateway says of
+// its peers may be older than their last edit.
+func (g Gateway) invalidPeer() bool {
+	for _, p := range g.Peers {
+		c, _ := p.Condition(vpnv1alpha1.ConditionAuthorized)
+		refused := c.Reason == vpnv1alpha1.ReasonInvalidSpec || c.Reason == vpnv1alpha1.ReasonUnknownGrant
+		if c.Status == False && refused && !p.Outdated(c) {
+			return true
+		}
+	}
+	return false
+}
