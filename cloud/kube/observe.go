@@ -67,13 +67,18 @@ func (d *Driver) listKind(ctx context.Context, k kind, estate string) ([]unstruc
 		selector = ""
 	}
 	items, err := d.list(ctx, k.resource, selector)
+	return items, notInstalled(k, err)
+}
+
+// notInstalled explains that a cluster doesn't know a kind, where it has to.
+func notInstalled(k kind, err error) error {
 	switch {
 	case apierrors.IsNotFound(err) && k.optional:
-		return nil, nil
+		return nil
 	case apierrors.IsNotFound(err) && k.manifest:
-		return nil, fmt.Errorf("the cluster doesn't know the kind %s: install the CRDs, vpnctl crds | kubectl apply -f -", k.name)
+		return fmt.Errorf("the cluster doesn't know the kind %s: install the CRDs, vpnctl crds | kubectl apply -f -", k.name)
 	}
-	return items, err
+	return err
 }
 
 // list reads all pages of a list. One that ended early is read once more as a whole.
