@@ -13,6 +13,8 @@ const (
 	exitDone        = 0
 	exitError       = 1   // refused, failed, denied, or a command line that makes no sense
 	exitChanges     = 2   // --detailed-exitcode: there are changes
+	exitTimedOut    = 3   // wait: the time is up
+	exitStuck       = 4   // wait: what is waited for can't come unless somebody edits a manifest
 	exitInterrupted = 130 // Ctrl-C ended the run at once: before anything was changed, or as the second one
 )
 

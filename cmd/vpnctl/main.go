@@ -15,6 +15,8 @@ type grammar struct {
 	Apply      applyCommand      `cmd:"" help:"Make the cloud and the Kubernetes side what the manifests say."`
 	Render     renderCommand     `cmd:"" help:"Write the Kubernetes objects of provisioned gateways into a folder."`
 	Reconcile  reconcileCommand  `cmd:"" help:"Keep an estate as the manifests in a cluster say, until it is told to stop."`
+	Status     statusCommand     `cmd:"" help:"Show how the gateways in a cluster stand, and whose tunnels are up."`
+	Wait       waitCommand       `cmd:"" help:"Wait until gateways are ready, or their tunnels up."`
 	Agent      agentCommand      `cmd:"" help:"What runs in a gateway pod."`
 	Crds       crdsCommand       `cmd:"" name:"crds" help:"Print the CustomResourceDefinitions."`
 	Simulator  simulatorCommand  `cmd:"" help:"A simulated OpenStack on loopback."`

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,12 +39,15 @@ func TestScripts(t *testing.T) {
 			"neutron": neutron,
 			"edit":    edit,
 			"await":   await,
+			"cluster": inCluster(t),
+			"exits":   exits,
 		},
 	})
 }
 
 func setup(e *testscript.Env) error {
 	e.Setenv("NO_COLOR", "1")
+	e.Values[clusterKey{}] = &scriptCluster{}
 	if strings.HasPrefix(filepath.Base(e.WorkDir), "script-example_") {
 		return os.CopyFS(filepath.Join(e.WorkDir, "examples"), os.DirFS(root+"examples"))
 	}
@@ -158,4 +162,21 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s", fmt.Sprintf("%s did not appear", args[0]))
+}
+
+// exits runs a program that ends with this exit code: exits CODE PROGRAM ARG...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARG...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if ended, is := errors.AsType[*exec.ExitError](err); is {
+		code = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("exit %d, want %s", code, args[0])
+	}
 }
