@@ -7,6 +7,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // claim takes down which service CIDR a gateway of another hand has: the operator's,
@@ -18,7 +19,7 @@ func (s *sighting) claim(id resource.ID, u *unstructured.Unstructured) {
 	}
 	by := u.GetKind() + " " + id.Namespace + "/" + id.Name
 	if prefix, err := netip.ParsePrefix(text); err == nil {
-		s.seen.Claims = append(s.seen.Claims, alloc.Claim{Prefix: prefix.Masked(), By: by})
+		s.seen.Claims = append(s.seen.Claims, alloc.Claim{Prefix: prefix.Masked(), By: by, Owner: vpn.Owner{Kind: u.GetKind(), Namespace: id.Namespace, Name: id.Name}})
 		return
 	}
 	s.seen.Unknown = append(s.seen.Unknown, by+": its status.serviceCIDR "+text+" can't be read")

@@ -16,57 +16,84 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// TestAControllerOverAnAPIServer goes through the real driver of a cluster: manifests
-// come, are made, rest, and go, and other hands' work on them stays.
-func TestAControllerOverAnAPIServer(t *testing.T) {
-	w := newWorld(t, simulator.Options{})
-	api := fakeapi.New(t, "acme", "globex", "initech")
+// apiField is a cloud, and an API server with the real driver.
+type apiField struct {
+	*world
+	api *fakeapi.Server
+	c   *reconcile.Controller
+}
+
+func newFieldOverAPI(t *testing.T) *apiField {
+	f := &apiField{world: newWorld(t, simulator.Options{}), api: fakeapi.New(t, "acme", "globex", "initech")}
 	for _, n := range estate(t).Kubernetes.Nodes {
-		api.Put(t, map[string]any{
+		f.api.Put(t, map[string]any{
 			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": n.Name},
 			"spec":   map[string]any{"providerID": "openstack:///" + n.ServerID},
 			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
 		})
 	}
-	f := &field{world: w, file: filepath.Join(t.TempDir(), "vpnctl.yaml")}
-	f.estateFile(clusterEstate)
-	driver, err := kube.Over(api.Config(), kube.Options{Gone: 10 * time.Second, Poll: time.Millisecond})
+	file := filepath.Join(t.TempDir(), "vpnctl.yaml")
+	(&field{world: f.world, file: file}).estateFile(clusterEstate)
+	driver, err := kube.Over(f.api.Config(), kube.Options{Gone: 10 * time.Second, Poll: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	operator, err := w.connect(t.Context(), "operator")
+	operator, err := f.connect(t.Context(), "operator")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &reconcile.Controller{
-		EstateFile: f.file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
+	f.c = &reconcile.Controller{
+		EstateFile: file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
 		Missing: driver.Missing, PublicKey: driver.PublicKey,
 	}
-	turns := func(n int) {
-		for range n {
-			c.Round(t.Context())
-		}
+	return f
+}
+
+func (f *apiField) turns(n int) {
+	for range n {
+		f.c.Round(f.t.Context())
 	}
-	for _, m := range manifestsOf(t, "acme/dc1") {
+}
+
+// put writes manifests.
+func (f *apiField) put(all ...vpn.Manifest) {
+	f.t.Helper()
+	for _, m := range all {
 		var object map[string]any
 		if err := json.Unmarshal([]byte(m.JSON), &object); err != nil {
-			t.Fatal(err)
+			f.t.Fatal(err)
 		}
-		api.Put(t, object)
+		f.api.Put(f.t, object)
 	}
+}
+
+// said is a condition of a manifest.
+func (f *apiField) said(kind, namespace, name, condition string) string {
+	u := f.api.Get(kind, namespace, name)
+	if u == nil {
+		return "not there"
+	}
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, x := range list {
+		if c := x.(map[string]any); c["type"] == condition {
+			return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", c["status"], c["reason"], c["message"]), ": ")
+		}
+	}
+	return "nothing said"
+}
+
+// TestAControllerOverAnAPIServer goes through the real driver of a cluster: manifests
+// come, are made, rest, and go, and other hands' work on them stays.
+func TestAControllerOverAnAPIServer(t *testing.T) {
+	f := newFieldOverAPI(t)
+	api, w, turns := f.api, f.world, f.turns
+	f.put(manifestsOf(t, "acme/dc1")...)
 	turns(2)
 	gateway := func() *unstructured.Unstructured { return api.Get("VPNGateway", "acme", "dc1") }
-	ready := func() string {
-		list, _, _ := unstructured.NestedSlice(gateway().Object, "status", "conditions")
-		for _, x := range list {
-			if c := x.(map[string]any); c["type"] == vpnv1alpha1.ConditionReady {
-				return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", c["status"], c["reason"], c["message"]), ": ")
-			}
-		}
-		return "nothing said"
-	}
+	ready := func() string { return f.said("VPNGateway", "acme", "dc1", vpnv1alpha1.ConditionReady) }
 	if got := gateway().GetFinalizers(); len(got) != 1 || got[0] != vpnv1alpha1.Finalizer {
 		t.Errorf("finalizers %v", got)
 	}

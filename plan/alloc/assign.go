@@ -96,10 +96,6 @@ func newAssignment(in Input) *assignment {
 // reserve takes everything that was there before and every pin, so that no
 // automatic choice meets them.
 func (a *assignment) reserve() {
-	for _, c := range a.in.Claims {
-		a.claims.add(c)
-		a.pool.mark(c.Prefix)
-	}
 	for _, l := range a.in.Ledgers {
 		for _, p := range l.Ranges() {
 			a.pool.mark(p)
@@ -112,6 +108,12 @@ func (a *assignment) reserve() {
 		}
 		if known, ok := a.ledgers[l.Owner]; !ok || l.older(known) {
 			a.ledgers[l.Owner] = l
+		}
+	}
+	for _, c := range a.in.Claims {
+		if _, known := a.ledgers[c.Owner]; !known {
+			a.claims.add(c)
+			a.pool.mark(c.Prefix)
 		}
 	}
 	for _, l := range a.ledgers {

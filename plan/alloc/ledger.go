@@ -93,4 +93,7 @@ func (l Ledger) Built() bool { return l.Applied != "" || len(l.MovingFrom) > 0 }
 type Claim struct {
 	Prefix netip.Prefix `json:"prefix"`
 	By     string       `json:"by"` // in words
+	// Owner is whose manifest says so; zero where something else does. Its ledger, where
+	// the estate has one, is right instead.
+	Owner vpn.Owner `json:"owner,omitzero"`
 }

@@ -107,6 +107,17 @@ func TestServiceCIDR(t *testing.T) {
 			},
 			problems: []string{"a: service CIDR 100.64.5.0/24 is pinned, but overlaps 100.64.4.0/22: transit subnet vpn-transit"},
 		},
+		"of a gateway that leaves its ledger counts, not what its manifest still says": {
+			in: alloc.Input{
+				Estate:  estate(ipsec("b", cidr("100.64.5.0/24")), ipsec("c")),
+				Ledgers: []alloc.Ledger{had("a", "100.64.5.0/24")}, Released: []vpn.Owner{owner("a")},
+				Claims: []alloc.Claim{
+					{Prefix: prefix("100.64.5.0/24"), By: "VPNGateway acme/a", Owner: owner("a")},
+					{Prefix: prefix("100.64.0.0/24"), By: "VPNGateway acme/z", Owner: owner("z")},
+				},
+			},
+			want: map[string]string{"b": "100.64.5.0/24", "c": "100.64.1.0/24"},
+		},
 		"a pin on what the gateway holds, but an older one too, is refused": {
 			in: alloc.Input{
 				Estate:  estate(ipsec("a", cidr("100.64.0.0/24")), ipsec("b")),
