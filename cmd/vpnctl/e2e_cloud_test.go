@@ -103,7 +103,7 @@ func (c *openStack) send(method, url, body string) ([]byte, error) {
 	return text, err
 }
 
-// thing is what all objects of Neutron have.
+// thing is what objects of Neutron have, each kind some of it.
 type thing struct {
 	collection  string
 	ID          string   `json:"id"`
@@ -114,6 +114,13 @@ type thing struct {
 	FixedIPs    []struct {
 		Address string `json:"ip_address"`
 	} `json:"fixed_ips"`
+
+	Address string `json:"floating_ip_address"`
+	Port    string `json:"port_id"`
+
+	Protocol string `json:"protocol"` // of a rule
+	From     int    `json:"port_range_min"`
+	Remote   string `json:"remote_ip_prefix"`
 }
 
 // list reads what the project has in a collection.

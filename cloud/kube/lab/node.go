@@ -39,6 +39,28 @@ func (l *Lab) addNode(t testing.TB, name, providerID string) {
 	l.awaitNode(t, name)
 }
 
+// CordonAll keeps what is new off all nodes that there are, until the test is over.
+func (l *Lab) CordonAll(t testing.TB) {
+	t.Helper()
+	nodes := l.Objects(t, "v1", "Node", "")
+	list, err := nodes.List(lasting(t), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range list.Items {
+		t.Cleanup(func() { l.cordon(t, n.GetName(), false) })
+		l.cordon(t, n.GetName(), true)
+	}
+}
+
+func (l *Lab) cordon(t testing.TB, name string, is bool) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"spec":{"unschedulable":%t}}`, is)
+	if _, err := l.Objects(t, "v1", "Node", "").Patch(lasting(t), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // RemoveNode removes a node, as when its server is deleted. One that was there before
 // the test is there again after it.
 func (l *Lab) RemoveNode(t testing.TB, name string) {
