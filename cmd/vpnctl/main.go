@@ -13,7 +13,7 @@ type grammar struct {
 	Validate   validateCommand   `cmd:"" help:"Check manifests without any cloud or cluster."`
 	Plan       planCommand       `cmd:"" help:"Show what would change, and whom it interrupts."`
 	Apply      applyCommand      `cmd:"" help:"Make the cloud and the Kubernetes side what the manifests say."`
-	Render     renderCommand     `cmd:"" help:"Write the Kubernetes objects of provisioned gateways into a folder."`
+	Render     renderCommand     `cmd:"" help:"Write the Kubernetes objects of provisioned gateways into a folder, or print what installs reconcile."`
 	Reconcile  reconcileCommand  `cmd:"" help:"Keep an estate as the manifests in a cluster say, until it is told to stop."`
 	Status     statusCommand     `cmd:"" help:"Show how the gateways in a cluster stand, and whose tunnels are up."`
 	Wait       waitCommand       `cmd:"" help:"Wait until gateways are ready, or their tunnels up."`

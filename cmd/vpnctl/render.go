@@ -16,6 +16,23 @@ import (
 )
 
 type renderCommand struct {
+	Tree       renderTree       `cmd:"" default:"withargs" help:"Write the Kubernetes objects of provisioned gateways into a folder. What render does by itself."`
+	Controller renderController `cmd:"" help:"Print what installs vpnctl reconcile in a cluster."`
+	Health     renderHealth     `cmd:"" help:"Print by what Argo CD or Flux know whether gateways are healthy."`
+}
+
+// Help is what --help adds.
+func (renderCommand) Help() string {
+	return `The word tree may be left out. Its flags, and what it writes: vpnctl help render tree.
+
+Examples:
+
+    vpnctl apply --only cloud gateways/ && vpnctl render --out deploy gateways/
+    vpnctl render controller --crds | kubectl apply --server-side -f -
+    vpnctl render health argocd`
+}
+
+type renderTree struct {
 	Out               string   `short:"o" required:"" placeholder:"DIR" help:"Write below this folder; only files that vpnctl wrote are ever changed or removed."`
 	Gateway           []string `placeholder:"NS/NAME" sep:"none" help:"Only this gateway; repeatable. All manifests are still read."`
 	SkipUnprovisioned bool     `help:"Leave gateways as they are in DIR whose cloud side is not there yet, instead of failing."`
@@ -26,7 +43,7 @@ type renderCommand struct {
 }
 
 // Help is what --help adds.
-func (renderCommand) Help() string {
+func (renderTree) Help() string {
 	return `Writes what Argo CD or Flux shall sync: every object of every gateway, and a kustomization.yaml for each folder. Addresses come from the cloud side, which is looked at and not changed. The same input gives the same bytes.
 
 What is written, kept and removed is what plan decides for the Kubernetes side: a gateway whose manifest is gone keeps its files, and one that lost a peer stays as it is, until --prune. A gateway that is refused is named, and keeps no other from being written.
@@ -42,12 +59,12 @@ Exit codes: 0 done, 1 error, or a gateway that could not be written.`
 
 // selection is what of the estate is planned. A folder knows no hold, which is for
 // the cloud side.
-func (c renderCommand) selection() selection {
+func (c renderTree) selection() selection {
 	return selection{Gateway: c.Gateway, Only: plan.OnlyKubernetes, Prune: c.Prune, MaxDeletes: c.MaxDeletes, AllowEmpty: c.AllowEmpty,
 		Hold: plan.DefaultHold, PodsGone: c.Prune}
 }
 
-func (c renderCommand) Run(g *Globals, s *streams, stop *interrupts) error {
+func (c renderTree) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err := c.selection().check(); err != nil {
 		return err
 	}
@@ -86,7 +103,7 @@ func (c renderCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 
 // apart refuses an output folder that holds what is read: its kustomization would
 // take the manifests' place, and the next run would read what this one wrote.
-func (c renderCommand) apart(root string) error {
+func (c renderTree) apart(root string) error {
 	out, err := filepath.Abs(c.Out)
 	if err != nil {
 		return err
