@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -26,6 +27,7 @@ type controlled struct {
 	t              *testing.T
 	lab            *lab.Lab
 	dir, namespace string
+	as, leases     string // the controller's kubeconfig and the Lease's namespace; empty: an administrator's, and the test's
 	log            bytes.Buffer
 	running        *exec.Cmd
 }
@@ -117,8 +119,8 @@ func (c *controlled) cloud() {
 
 // start starts a controller.
 func (c *controlled) start() {
-	c.running = exec.Command("vpnctl", "reconcile", "--estate", filepath.Join(c.dir, "vpnctl.yaml"), "--kubeconfig", c.lab.Kubeconfig,
-		"--leader-elect-namespace", c.namespace, "--listen", "127.0.0.1:0")
+	c.running = exec.Command("vpnctl", "reconcile", "--estate", filepath.Join(c.dir, "vpnctl.yaml"), "--kubeconfig", cmp.Or(c.as, c.lab.Kubeconfig),
+		"--leader-elect-namespace", cmp.Or(c.leases, c.namespace), "--listen", "127.0.0.1:0")
 	c.running.Env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+filepath.Join(c.dir, "clouds.yaml"))
 	c.running.Stderr = &c.log
 	if err := c.running.Start(); err != nil {

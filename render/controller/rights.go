@@ -24,8 +24,10 @@ type Right struct {
 // "get" of statuses, and one of those for "get" of Secrets.
 func Rights() []Right {
 	return []Right{
-		{vpnv1alpha1.Group, []string{"vpngateways", "vpnpeers"}, nil, []string{"get", "list", "watch", "patch"},
-			"reads what people want; puts the estate's labels and the finalizer on, and takes it off"},
+		{vpnv1alpha1.Group, []string{"vpngateways"}, nil, []string{"get", "list", "watch", "patch"},
+			"reads what people want; puts the finalizer on, and takes it off"},
+		{vpnv1alpha1.Group, []string{"vpnpeers"}, nil, []string{"get", "list", "watch"},
+			"reads what people want; reads one again whose status another hand has just written, too"},
 		{vpnv1alpha1.Group, []string{"vpngateways/status", "vpnpeers/status"}, nil, []string{"get", "patch"},
 			"says how they stand; each gateway's pod gets both for its own"},
 		{ipsecv1alpha1.Group, []string{"ipsecgateways"}, nil, []string{"get", "list", "watch", "patch"},
