@@ -31,7 +31,7 @@ func (d *draft) limit() {
 		for _, c := range p.changes {
 			c.Needs = slices.DeleteFunc(c.Needs, func(id resource.ID) bool {
 				o := out[id]
-				if o != nil && essential(o) {
+				if o != nil && essential(o) && !d.announces(c) { // a manifest goes with its side
 					c.Held = "needs " + id.String() + ", which --only " + d.in.Options.Only + " leaves out"
 				}
 				return o != nil

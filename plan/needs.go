@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // link finds, for each change of a party, the changes that come first.
@@ -15,7 +16,7 @@ import (
 // opening: rules, grants and addresses of one gateway change in one write each.
 func (d *draft) link(p *party) {
 	if p.fate == remove {
-		unwind(p.changes)
+		d.unwind(p.changes)
 		return
 	}
 	var leftovers []*Change
@@ -35,12 +36,12 @@ func (d *draft) link(p *party) {
 			c.need(p.changes, func(o *Change) bool { return o.Action != Delete && !o.ID.Kind.Cloud() })
 		default:
 			d.walk(c, c.ID, map[resource.ID]bool{c.ID: true})
-			if ledger != nil && ledger != c {
+			if ledger != nil && ledger != c && !d.announces(c) {
 				c.Needs = append(c.Needs, ledger.ID)
 			}
 		}
 	}
-	unwind(leftovers)
+	d.unwind(leftovers)
 }
 
 // walk adds the nearest changes below a desired resource.
@@ -74,22 +75,34 @@ func (c *Change) need(others []*Change, which func(*Change) bool) {
 }
 
 // unwind puts removals in order: every step needs all of the step before.
-func unwind(changes []*Change) {
-	steps := make([][]*Change, 6)
+func (d *draft) unwind(changes []*Change) {
+	steps := make([][]*Change, 7)
 	for _, c := range changes {
 		s := step(c)
+		if d.announces(c) {
+			s = 6
+		}
 		steps[s] = append(steps[s], c)
 	}
 	var before []*Change
-	for _, now := range steps {
+	for i, now := range steps {
 		if len(now) == 0 {
 			continue
+		}
+		if i == 6 && len(before) > 0 { // whichever side is left out
+			before = slices.Concat(before, steps[0])
 		}
 		for _, c := range now {
 			c.need(before, func(*Change) bool { return true })
 		}
 		before = now
 	}
+}
+
+// announces tells whether a change is that of a manifest in a cluster, whose status tells
+// of all the others: it is written first, and goes last.
+func (d *draft) announces(c *Change) bool {
+	return c.ID.Kind.Manifest() && d.in.Estate.Kubernetes.Target == vpn.TargetCluster
 }
 
 // step is where in a removal a change stands: the pods go first, then what leads

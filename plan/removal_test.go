@@ -2,6 +2,7 @@ package plan
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +79,14 @@ func TestRemoval(t *testing.T) {
 		edit func(*world)
 		want []string
 	}{
-		"a cluster needs no hold":                     {nil, join(files, cloudSide)},
+		"a cluster needs no hold": {nil, join(files, cloudSide)},
+		"a manifest in a cluster goes last": {func(w *world) {
+			w.Observed.Add(manifestOf(dc1()))
+		}, join(files, cloudSide, []string{"- kubernetes.vpngateway/acme/dc1"})},
+		"one side's manifest goes with it": {func(w *world) {
+			w.Observed.Add(manifestOf(dc1()))
+			w.Options.Only = OnlyKubernetes
+		}, join(files, []string{"- kubernetes.vpngateway/acme/dc1"})},
 		"files go first, the rest is held":            {tree, join(files, start, held(cloudSide[:3]))},
 		"the files were taken away by hand":           {bareCloud, join(start, held(cloudSide[:3]))},
 		"the hold is not over":                        {func(w *world) { drainingSince(w, noon.Add(-9*time.Minute)) }, held(cloudSide)},
@@ -321,5 +329,27 @@ func TestARouteOfOthersGoesWithItsNextHop(t *testing.T) {
 	}
 	if found != 2 {
 		t.Errorf("%d routes go, want both", found)
+	}
+}
+
+// manifestOf is a gateway's own manifest in a cluster, as it is seen.
+func manifestOf(s site) resource.Resource {
+	r := resource.Resource{ID: s.id("kubernetes.vpngateway"), Owner: s.owner, Object: &resource.Object{Kind: "VPNGateway", Content: "a: b"}}
+	return seen(r)
+}
+
+// TestAManifestInAClusterComesFirst: its status tells of what fails, the ledger included.
+func TestAManifestInAClusterComesFirst(t *testing.T) {
+	for target, want := range map[string]int{vpn.TargetCluster: 0, vpn.TargetDirectory: 1} {
+		w := between(nil, []site{dc1()})
+		w.Estate.Kubernetes.Target = target
+		m := manifestOf(dc1())
+		m.Ref, m.Proof = "", ""
+		w.Desired.Add(m)
+		p := Make(w.Input)
+		i := slices.IndexFunc(p.Changes, func(c Change) bool { return c.ID == m.ID })
+		if i < 0 || len(p.Changes[i].Needs) != want {
+			t.Errorf("target %s: %v", target, p.Changes[max(i, 0)])
+		}
 	}
 }

@@ -27,7 +27,11 @@ func (r *rendering) kubernetes() {
 	before := r.lastOfCloud()
 	var all []resource.ID
 	for _, o := range objects {
-		if o.Kind != "Deployment" {
+		switch {
+		case o.Kind == "Deployment":
+		case r.inCluster() && resource.KubernetesKind(o.Kind).Manifest(): // before all, to tell in its status what fails
+			all = append(all, r.addObject(o))
+		default:
 			all = append(all, r.addObject(o, before...))
 		}
 	}
@@ -40,6 +44,9 @@ func (r *rendering) kubernetes() {
 		r.addObject(r.kustomization(objects), all...)
 	}
 }
+
+// inCluster tells whether the objects go to a cluster, and not into a tree of files.
+func (r *rendering) inCluster() bool { return r.in.Estate.Kubernetes.Target == vpn.TargetCluster }
 
 // objects are what stands in Kubernetes, patched, without the tree's own files.
 func (r *rendering) objects() ([]resource.Object, error) {
@@ -78,7 +85,7 @@ func (r *rendering) objects() ([]resource.Object, error) {
 // without what it holds: that is never known here. Nothing makes one for a tree.
 func (r *rendering) key(labels map[string]string) ([]resource.Object, error) {
 	w := r.in.Gateway.WireGuard
-	if r.in.Estate.Kubernetes.Target != vpn.TargetCluster || w == nil || !w.GeneratedKey {
+	if !r.inCluster() || w == nil || !w.GeneratedKey {
 		return nil, nil
 	}
 	data, err := json.Marshal(map[string]any{"metadata": metav1.ObjectMeta{Name: w.PrivateKey.Name, Namespace: r.in.Gateway.Owner.Namespace, Labels: labels}})

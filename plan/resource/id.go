@@ -24,6 +24,15 @@ func KubernetesKind(kind string) Kind { return Kind("kubernetes." + strings.ToLo
 // Cloud tells whether the kind lives in OpenStack.
 func (k Kind) Cloud() bool { return strings.HasPrefix(string(k), "openstack.") }
 
+// Manifest tells whether objects of the kind are what people write: gateways and peers.
+func (k Kind) Manifest() bool {
+	switch k {
+	case "kubernetes.vpngateway", "kubernetes.vpnpeer", "kubernetes.ipsecgateway", "kubernetes.clusterlink":
+		return true
+	}
+	return false
+}
+
 // Short is the kind without its system: "port", "configmap".
 func (k Kind) Short() string {
 	_, short, _ := strings.Cut(string(k), ".")
