@@ -91,5 +91,9 @@ var ErrUnresolved = errors.New("not found by its name")
 // second time.
 var ErrRejected = errors.New("rejected")
 
+// ErrForbidden: the account may not do that; who asks may go on without what is not
+// essential.
+var ErrForbidden = errors.New("forbidden")
+
 // ErrQuota: the project's quota is exhausted; trying again does not help.
 var ErrQuota = errors.New("quota exceeded")

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/state"
 )
 
@@ -202,33 +203,52 @@ func holderOf(l *coordinationv1.Lease) (holder string, lasts time.Duration) {
 	return holder, lasts
 }
 
-// Leader tells which process leads an estate, anywhere in the cluster, and whether it is
+// Leader is a process that leads an estate.
+type Leader struct {
+	Lease string // namespace/name
+	Name  string
+	Since time.Time // by that process's clock; zero: it doesn't say
+}
+
+// Leader tells which process leads an estate, anywhere in the cluster, nil where none is
 // alive. One whose last sign looks old by the clock here is looked at for a while: that
-// clock may be wrong. Only processes that lead by Lead are seen.
-func (d *Driver) Leader(ctx context.Context, estate string) (holder string, live bool, err error) {
+// clock may be wrong. Only processes that lead by Lead are seen. The error wraps
+// cloud.ErrForbidden where Leases may not be listed.
+func (d *Driver) Leader(ctx context.Context, estate string) (*Leader, error) {
 	first, err := d.leaseOf(ctx, estate)
 	if err != nil || first == nil {
-		return "", false, err
+		return nil, err
 	}
-	holder, lasts := holderOf(first)
+	_, lasts := holderOf(first)
 	if first.Spec.RenewTime != nil && first.Spec.RenewTime.Time.Add(lasts).After(time.Now()) {
-		return holder, true, nil
+		return leaderOf(first), nil
 	}
 	if !pause(ctx, min(lasts/3, 5*time.Second)) {
-		return holder, false, ctx.Err()
+		return nil, ctx.Err()
 	}
 	again, err := d.leaseOf(ctx, estate)
-	if err != nil || again == nil {
-		return holder, false, err
+	if err != nil || again == nil || again.ResourceVersion == first.ResourceVersion {
+		return nil, err
 	}
-	now, _ := holderOf(again)
-	return now, again.ResourceVersion != first.ResourceVersion, nil
+	return leaderOf(again), nil
+}
+
+func leaderOf(l *coordinationv1.Lease) *Leader {
+	who := &Leader{Lease: l.Namespace + "/" + l.Name}
+	who.Name, _ = holderOf(l)
+	if l.Spec.AcquireTime != nil {
+		who.Since = l.Spec.AcquireTime.Time
+	}
+	return who
 }
 
 // leaseOf is the lease of an estate that somebody holds, renewed last where there are
 // several; nil where there is none.
 func (d *Driver) leaseOf(ctx context.Context, estate string) (*coordinationv1.Lease, error) {
 	items, err := d.list(ctx, leases, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
+	if apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("%w: %w", cloud.ErrForbidden, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -56,9 +56,9 @@ func TestLead(t *testing.T) {
 	began := time.Now()
 	for range stops {
 		i := <-who
-		holder, live, err := w.driver().Leader(t.Context(), "acme")
-		if err != nil || !live || holder != fmt.Sprint("p", i) {
-			t.Errorf("leader %q %v %v, want p%d", holder, live, err, i)
+		who, err := w.driver().Leader(t.Context(), "acme")
+		if err != nil || who == nil || who.Name != fmt.Sprint("p", i) || who.Since.IsZero() {
+			t.Errorf("leader %+v %v, want p%d", who, err, i)
 		}
 		stops[i]()
 		if err := <-ended; err != nil {
@@ -69,11 +69,11 @@ func TestLead(t *testing.T) {
 		t.Errorf("%d led at a time, in %d turns", most.Load(), turns.Load())
 	}
 	t.Logf("three turns in %s", time.Since(began))
-	if holder, live, err := w.driver().Leader(t.Context(), "acme"); live || err != nil {
-		t.Errorf("leader after all have gone: %q %v %v", holder, live, err)
+	if who, err := w.driver().Leader(t.Context(), "acme"); who != nil || err != nil {
+		t.Errorf("leader after all have gone: %+v %v", who, err)
 	}
-	if _, live, err := w.driver().Leader(t.Context(), "other"); live || err != nil {
-		t.Errorf("leader of another estate: %v %v", live, err)
+	if who, err := w.driver().Leader(t.Context(), "other"); who != nil || err != nil {
+		t.Errorf("leader of another estate: %+v %v", who, err)
 	}
 }
 

@@ -108,16 +108,18 @@ func (d *Driver) listIn(ctx context.Context, r schema.GroupVersionResource, name
 
 // sighting gathers what the lists hold.
 type sighting struct {
-	estate vpn.Estate
-	seen   *cloud.Observation
-	owners map[resource.ID]vpn.Owner // of the manifests that were read
-	uids   map[types.UID]vpn.Owner   // of the gateways' manifests that are in the cluster
+	estate   vpn.Estate
+	seen     *cloud.Observation
+	owners   map[resource.ID]vpn.Owner // of the manifests that were read
+	gateways map[resource.ID]vpn.Owner // by their own manifest
+	uids     map[types.UID]vpn.Owner   // of the gateways' manifests that are in the cluster
 }
 
 // manifests notes down what the estate's manifests are.
 func (s *sighting) manifests() {
-	s.owners, s.uids = map[resource.ID]vpn.Owner{}, map[types.UID]vpn.Owner{}
+	s.owners, s.gateways, s.uids = map[resource.ID]vpn.Owner{}, map[resource.ID]vpn.Owner{}, map[types.UID]vpn.Owner{}
 	for _, g := range s.estate.Gateways {
+		s.gateways[resource.ID{Kind: resource.KubernetesKind(g.Owner.Kind), Namespace: g.Owner.Namespace, Name: g.Owner.Name}] = g.Owner
 		for _, m := range g.Manifests {
 			s.owners[resource.ID{Kind: resource.KubernetesKind(m.Kind), Namespace: m.Namespace, Name: m.Name}] = g.Owner
 		}
@@ -132,8 +134,9 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 	r := observed(k, u)
 	owner, marked := ours(u, s.estate.Name)
 	written, wanted := s.owners[r.ID]
-	if wanted && k.manifest && k.name == written.Kind {
-		s.uids[u.GetUID()] = written
+	gateway, known := s.gateways[r.ID]
+	if known {
+		s.uids[u.GetUID()] = gateway
 	}
 	switch {
 	case marked && !owner.IsZero():
@@ -145,6 +148,8 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 		return
 	case k.manifest && wanted && u.GetLabels()[state.LabelEstate] == "":
 		r.Owner, r.Adopt = written.String(), handApplied
+	case known: // its people keep it
+		return
 	case k.manifest:
 		s.claim(r.ID, u)
 		return

@@ -18,6 +18,16 @@ import (
 
 const kindDeployment = "Deployment"
 
+// Rollouts tell of the gateways' Deployments, by owner (text), whether their pods run.
+func (d *Driver) Rollouts(ctx context.Context, estate string) (map[string]cloud.Rollout, error) {
+	k, _ := kindOf(kindDeployment)
+	list, err := d.listKind(ctx, k, estate)
+	if err != nil {
+		return nil, err
+	}
+	return d.rollouts(ctx, estate, list), nil
+}
+
 // rollouts tell of the Deployments that are ours whether their pods run, by owner. Of
 // those that don't the pods are asked, once for all; if that isn't allowed, the
 // Deployment's own words have to do.

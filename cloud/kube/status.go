@@ -20,8 +20,8 @@ const attempts = 5
 // Record writes what is to be said of a manifest into its status, and tells whether
 // anything had to be written. Conditions that it doesn't speak of stay, and so does what
 // the gateway's pod reports, at the same moment too. The generation is that of the
-// manifest as it was read. A manifest that is gone is no error, and neither is one that
-// others write to all the time: there is a next time.
+// manifest as it was read. A manifest that is gone is no error; one that others write to
+// all the time is, and wraps cloud.ErrConflict.
 func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (bool, error) {
 	k, known := kindOf(m.Kind)
 	if !known || !k.manifest {
@@ -49,7 +49,7 @@ func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (
 		}
 		m.Generation = generation
 	}
-	return false, nil
+	return false, fmt.Errorf("%w: others write to it all the time", cloud.ErrConflict)
 }
 
 // statusPatch is what changes in a manifest's status as it was read; nil: nothing. It

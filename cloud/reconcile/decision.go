@@ -50,7 +50,20 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 
 // result makes the plan.
 func (d *decision) result() *Result {
-	p := plan.Make(plan.Input{
+	r := &Result{
+		Plan: d.plan(d.Options), Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired,
+		drivers: d.Drivers, gateways: d.Estate.Gateways, tree: d.tree(), pool: d.Estate.ServiceCIDRPool,
+	}
+	if d.Options.Only == plan.OnlyKubernetes && !d.tree() {
+		both := d.Options
+		both.Only = ""
+		r.leftOut = slices.DeleteFunc(d.plan(both).Changes, func(c plan.Change) bool { return !c.ID.Kind.Cloud() })
+	}
+	return r
+}
+
+func (d *decision) plan(o plan.Options) plan.Plan {
+	return plan.Make(plan.Input{
 		Estate:     d.Estate,
 		Desired:    d.desired,
 		Observed:   d.seen.Graph,
@@ -64,15 +77,11 @@ func (d *decision) result() *Result {
 		Before:     render.Before(d.seen.Graph),
 		Crowded:    d.crowded,
 		Index:      d.index,
-		Options:    d.Options,
+		Options:    o,
 		Now:        d.now(),
 		Manifests:  d.Manifests,
 		Survey:     d.Survey,
 	})
-	return &Result{
-		Plan: p, Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired,
-		drivers: d.Drivers, gateways: d.Estate.Gateways, tree: d.tree(), pool: d.Estate.ServiceCIDRPool,
-	}
 }
 
 // tree tells whether the Kubernetes side is files.

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"time"
 
@@ -40,6 +41,7 @@ type Result struct {
 	drivers  []cloud.Driver
 	gateways []vpn.Gateway // all that have a manifest
 	tree     bool          // the Kubernetes side is files
+	leftOut  []plan.Change // in a cluster: of the cloud side, which the options leave out
 	pool     netip.Prefix
 }
 
@@ -48,6 +50,9 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 	seen, err := cloud.Observe(ctx, in.Drivers, in.Estate, cloud.Scope{Leftovers: in.Options.Prune})
 	if err != nil {
 		return nil, err
+	}
+	if in.Deleted != nil { // its people write them, and keep them: labels of an apply don't matter
+		maps.DeleteFunc(seen.Graph, func(id resource.ID, _ resource.Resource) bool { return id.Kind.Manifest() })
 	}
 	d := prepare(in, seen)
 	for _, driver := range in.Drivers {

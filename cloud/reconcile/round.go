@@ -187,10 +187,11 @@ func (r *round) input(selected []string) Input {
 // turn is what a round knows in the end: what was planned last, and what came of it.
 type turn struct {
 	*Result
-	report *cloud.Report      // nil: nothing was applied
-	left   map[vpn.Owner]bool // whom it was not about
-	again  bool               // gateways were removed: the next round looks whether all of them went
-	err    error              // why nothing was, although something was due
+	report *cloud.Report            // nil: nothing was applied
+	left   map[vpn.Owner]bool       // whom it was not about
+	again  bool                     // gateways were removed: the next round looks whether all of them went
+	err    error                    // why nothing was, although something was due
+	seen   map[string]cloud.Rollout // by owner (text), after a run that waited for pods; nil: as before the run
 }
 
 // carryOut makes what is due, under the estate's lock and as planned anew.

@@ -63,6 +63,12 @@ func (r *Result) Standings(report *cloud.Report, rollouts map[vpn.Owner]Rollout,
 			}
 		}
 	}
+	for _, c := range r.leftOut {
+		if a := accounts[c.Owner]; a != nil {
+			c.Held = "left out by --only kubernetes"
+			a.note(c)
+		}
+	}
 	for _, c := range r.Plan.Changes {
 		if a := accounts[c.Owner]; a != nil {
 			a.note(c)

@@ -129,7 +129,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 			continue
 		}
 		r.queue.settle(o, r.fault(done, o), time.Now())
-		if m := r.gateways[o]; m.Held {
+		if m, there := r.gateways[o]; there {
 			c := say(vpnv1alpha1.ConditionReady, Unknown, ReasonDeleting, stable(done.obstacle(o)))
 			r.sayStanding(ctx, m, Standing{Owner: o, Conditions: []Condition{c}})
 			r.board.stands(Standing{Owner: o, Conditions: []Condition{c}})
@@ -143,13 +143,16 @@ func (r *round) tell(ctx context.Context, done turn) {
 
 // rollouts say whose pod runs. One whose Deployment this run has written is not known to.
 func (done turn) rollouts() map[vpn.Owner]Rollout {
-	all := map[vpn.Owner]Rollout{}
-	for text, rollout := range done.Seen.Rollouts {
+	all, seen := map[vpn.Owner]Rollout{}, done.Seen.Rollouts
+	if done.seen != nil {
+		seen = done.seen
+	}
+	for text, rollout := range seen {
 		if o, known := vpn.ParseOwner(text); known {
 			all[o] = rollout
 		}
 	}
-	if done.report == nil {
+	if done.report == nil || done.seen != nil {
 		return all
 	}
 	for _, x := range done.report.With(cloud.Done) {

@@ -19,7 +19,11 @@ func (t *text) group(g group, b *block) {
 	c := g[0]
 	sign, what := c.Action.Sign(), Plain(c.ID.String())
 	if len(g) > 1 {
-		what = fmt.Sprintf("%d Kubernetes objects in %s", len(g), Plain(g.folder(t.o.Header.Directory)))
+		where := g.folder(t.o.Header.Directory)
+		if t.o.Header.Cluster {
+			where = "namespace " + c.ID.Namespace
+		}
+		what = fmt.Sprintf("%d Kubernetes objects in %s", len(g), Plain(where))
 	}
 	if c.Held != "" {
 		sign = signHeld

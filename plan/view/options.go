@@ -25,6 +25,7 @@ type Header struct {
 	Cloud     string        // "operator (fra1)"
 	Target    string        // "directory deploy", "cluster fra1"
 	Directory string        // where Kubernetes objects are written, put before their paths
+	Cluster   bool          // Kubernetes objects are in a cluster: they have no paths
 	Calls     int           // API calls that planning took
 	Elapsed   time.Duration // time that planning took
 }
