@@ -17,10 +17,13 @@ import (
 type applyCommand struct {
 	selection
 	gate
-	AutoApprove bool          `help:"Don't ask."`
-	Parallelism int           `default:"8" placeholder:"N" help:"Gateways side by side. Default: ${default}."`
-	LockTimeout time.Duration `default:"3m" help:"How long to wait for another run of this estate. Default: ${default}."`
-	Paths       []string      `arg:"" optional:"" help:"Files, folders, - for standard input, or one saved plan. Default: this folder."`
+	clusterAccess
+	AutoApprove        bool          `help:"Don't ask."`
+	Parallelism        int           `default:"8" placeholder:"N" help:"Gateways side by side. Default: ${default}."`
+	LockTimeout        time.Duration `default:"3m" help:"How long to wait for another run of this estate. Default: ${default}."`
+	Wait               time.Duration `default:"2m" help:"With a cluster: how long to wait for the pods of what was written; 0: not at all. Default: ${default}."`
+	AlongsideReconcile bool          `help:"With a cluster: apply although a vpnctl reconcile keeps the estate. What the manifests there say comes back with its next round."`
+	Paths              []string      `arg:"" optional:"" help:"Files, folders, - for standard input, or one saved plan. Default: this folder."`
 }
 
 // Help is what --help adds.
@@ -51,11 +54,14 @@ func (c applyCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	a := &application{applyCommand: c, globals: g, streams: s, stop: stop, job: j}
-	if a.site, err = g.connect(stop, s, j.estate, j.base); err != nil {
+	if a.site, err = g.connect(stop, s, j.estate, j.base, c.clusterAccess); err != nil {
 		return err
 	}
 	defer a.site.Close()
 	if err := j.belongs(a.site); err != nil {
+		return err
+	}
+	if err := a.unled(stop.ctx); err != nil {
 		return err
 	}
 	switch {
@@ -68,8 +74,11 @@ func (c applyCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 }
 
 func (c applyCommand) check() error {
-	if c.Parallelism < 1 {
+	switch {
+	case c.Parallelism < 1:
 		return fmt.Errorf("--parallelism is %d, but must be at least 1", c.Parallelism)
+	case c.Wait < 0:
+		return fmt.Errorf("--wait is %s, but can't be negative", c.Wait)
 	}
 	return c.selection.check()
 }
@@ -82,6 +91,7 @@ type application struct {
 	stop    *interrupts
 	job     *job
 	site    *site
+	blind   bool // it was said that nobody can see who leads
 }
 
 // asked plans, shows, asks, and applies what it showed.
@@ -122,7 +132,7 @@ func (a *application) due(ctx context.Context) (*reconcile.Result, error) {
 	if err := a.show(result); err != nil {
 		return nil, err
 	}
-	if done, err := a.settled(result.Plan); done {
+	if done, err := a.settled(ctx, result); done {
 		return nil, err
 	}
 	return result, nil
@@ -136,6 +146,9 @@ func (a *application) again(ctx context.Context, agreed plan.Plan, name string) 
 		return err
 	}
 	if over := result.Plan; len(agreed.Pending()) > 0 && len(over.Changes)+len(over.Refusals) == 0 {
+		if _, err := a.settled(ctx, result); err != nil {
+			return err
+		}
 		_, err := fmt.Fprintf(a.streams.stdout, "Nothing to do: %s has been applied already.\n", name)
 		return err
 	}
@@ -145,7 +158,7 @@ func (a *application) again(ctx context.Context, agreed plan.Plan, name string) 
 		}
 		return errSaid
 	}
-	if done, err := a.settled(result.Plan); done {
+	if done, err := a.settled(ctx, result); done {
 		if err == nil {
 			_, err = fmt.Fprintln(a.streams.stdout, "Nothing to do.")
 		}
@@ -160,8 +173,10 @@ func (a *application) show(r *reconcile.Result) error {
 	return view.Text(a.streams.stdout, r.Plan, o)
 }
 
-// settled tells whether nothing is left to be carried out, and why.
-func (a *application) settled(p plan.Plan) (bool, error) {
+// settled tells whether nothing is left to be carried out, and why. Then the manifests'
+// statuses are put right, where they were not: a pod may have begun to run meanwhile.
+func (a *application) settled(ctx context.Context, r *reconcile.Result) (bool, error) {
+	p := r.Plan
 	for _, r := range p.Refusals {
 		if r.Owner.IsZero() {
 			return true, errors.New("nothing was changed: " + r.Message)
@@ -173,10 +188,11 @@ func (a *application) settled(p plan.Plan) (bool, error) {
 	if len(p.Pending()) > 0 {
 		return false, nil
 	}
-	if len(p.Refusals) > 0 {
-		return true, errSaid
+	err := a.conclude(ctx, r, nil)
+	if err == nil && len(p.Refusals) > 0 {
+		err = errSaid
 	}
-	return true, nil
+	return true, err
 }
 
 // ask wants the whole word. A signal ends the question: nothing has been begun.

@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/directory"
+	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan/view"
@@ -19,6 +19,7 @@ import (
 type site struct {
 	estate   vpn.Estate
 	cloud    *openstack.Driver
+	cluster  *kube.Driver // nil: the Kubernetes side is files
 	drivers  []cloud.Driver
 	header   view.Header
 	identity string // of the cloud: the same wherever it is reached from
@@ -31,19 +32,14 @@ func (at *site) Close() error { return at.close() }
 
 // connect reaches the estate's cloud and its Kubernetes side, or with --sim the
 // simulated ones. A relative folder of the estate counts from base.
-func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base string) (*site, error) {
+func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base string, to clusterAccess) (*site, error) {
 	if g.Sim.On {
 		return g.connectSimulated(stop, s, e, base)
 	}
-	if e.Kubernetes.Target != vpn.TargetDirectory {
-		return nil, fmt.Errorf("spec.kubernetes.target: %s is not supported by this version; use %s, or --sim", e.Kubernetes.Target, vpn.TargetDirectory)
-	}
-	root := e.Kubernetes.Directory
-	if !filepath.IsAbs(root) {
-		root = filepath.Join(base, root)
-	}
 	at := newSite(e, cmp.Or(e.OpenStack.Cloud, os.Getenv("OS_CLOUD"), "of the environment"))
-	at.into(root)
+	if err := at.kubernetes(stop, base, to); err != nil { // asks nobody anything yet
+		return nil, err
+	}
 	driver, err := openstack.Connect(stop.ctx, openstack.Options{Cloud: e.OpenStack.Cloud, Stop: stop.stop, Log: g.log(s), UserAgent: userAgent()})
 	if err != nil {
 		return nil, err
@@ -55,6 +51,26 @@ func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base strin
 
 // userAgent is what calls say that they come from.
 func userAgent() string { return "vpnctl/" + Version() }
+
+// kubernetes reaches the Kubernetes side: a cluster, or a folder of files.
+func (at *site) kubernetes(stop *interrupts, base string, to clusterAccess) error {
+	if at.estate.Kubernetes.Target == vpn.TargetDirectory {
+		root := at.estate.Kubernetes.Directory
+		if !filepath.IsAbs(root) {
+			root = filepath.Join(base, root)
+		}
+		at.into(root)
+		return nil
+	}
+	driver, address, err := to.connect(kube.Options{Stop: stop.stop})
+	if err != nil {
+		return err
+	}
+	at.cluster = driver
+	at.drivers = append(at.drivers, driver)
+	at.header.Target, at.header.Cluster = "cluster "+address, true
+	return nil
+}
 
 // connectSimulated makes the simulated cloud of --sim, with the Kubernetes side
 // beside its state. A cluster is simulated by files, too.

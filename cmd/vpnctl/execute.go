@@ -34,7 +34,9 @@ func (a *application) locked(run func(ctx context.Context) error) error {
 	if warning := lock.Warning(); warning != "" {
 		fmt.Fprintln(a.streams.stderr, "! "+view.Plain(warning))
 	}
-	err = run(lock.Context())
+	if err = a.unled(lock.Context()); err == nil { // it may have begun while the lock was waited for
+		err = run(lock.Context())
+	}
 	if cause := context.Cause(lock.Context()); err != nil && errors.Is(cause, state.ErrLost) {
 		err = cause
 	}
@@ -68,6 +70,9 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 		Color: a.globals.color(a.streams.stderr),
 		Width: width(a.streams.stderr),
 	})
+	if err := a.farewell(ctx, r); err != nil {
+		return err
+	}
 	finished := ticking(show)
 	report := r.Apply(ctx, cloud.Execution{Parallelism: a.Parallelism, Stop: a.stop.stop, Progress: func(e cloud.Event) {
 		a.record(e)
@@ -85,10 +90,11 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 	}); err != nil {
 		return err
 	}
-	if report.Err() != nil || len(r.Plan.Refusals) > 0 {
-		return errSaid
+	err := a.conclude(ctx, r, report)
+	if err == nil && (report.Err() != nil || len(r.Plan.Refusals) > 0) {
+		err = errSaid
 	}
-	return nil
+	return err
 }
 
 // record logs a change that begins or has ended.

@@ -1,6 +1,13 @@
 package main
 
-import "log/slog"
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/vpnctl/vpnctl/plan/view"
+)
 
 // log writes to stderr what -v and -vv ask for.
 func (g *Globals) log(s *streams) *slog.Logger {
@@ -12,3 +19,28 @@ func (g *Globals) log(s *streams) *slog.Logger {
 	}
 	return slog.New(slog.DiscardHandler)
 }
+
+// aloud is a log of which people read the warnings, one line each.
+func aloud(w io.Writer) *slog.Logger { return slog.New(warnings{w}) }
+
+type warnings struct{ w io.Writer }
+
+func (warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+// Handle writes what happened, to what, and the error after a colon.
+func (h warnings) Handle(_ context.Context, r slog.Record) error {
+	text, why := r.Message, ""
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "error" {
+			why = ": " + a.Value.String()
+		} else {
+			text += " " + a.Value.String()
+		}
+		return true
+	})
+	_, err := fmt.Fprintln(h.w, "! "+view.Plain(text+why))
+	return err
+}
+
+func (h warnings) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h warnings) WithGroup(string) slog.Handler      { return h }

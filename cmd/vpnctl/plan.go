@@ -9,11 +9,13 @@ import (
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/view"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 type planCommand struct {
 	selection
 	gate
+	clusterAccess
 	DetailedExitcode bool     `help:"Exit with 2 when there are changes; held ones are none."`
 	Format           string   `enum:"text,json,markdown" default:"text" help:"text, json or markdown (fits a comment of a pull request)."`
 	Out              string   `short:"o" placeholder:"FILE" help:"Save the plan as well, for apply FILE."`
@@ -103,17 +105,20 @@ func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *v
 		if c.Out != "" {
 			return plan.Plan{}, fmt.Errorf("--out: %s is saved already", j.file)
 		}
-		o.Header.Cloud = j.saved.Cloud
+		o.Header.Cloud, o.Header.Cluster = j.saved.Cloud, j.estate.Kubernetes.Target == vpn.TargetCluster
 		return *j.saved, nil
 	}
 	began := time.Now()
-	at, err := g.connect(stop, s, j.estate, j.base)
+	at, err := g.connect(stop, s, j.estate, j.base, c.clusterAccess)
 	if err != nil {
 		return plan.Plan{}, err
 	}
 	defer at.Close()
 	result, err := at.plan(stop.ctx, j)
 	if err != nil {
+		return plan.Plan{}, err
+	}
+	if err := at.note(stop.ctx, result); err != nil {
 		return plan.Plan{}, err
 	}
 	fmt.Fprintln(s.stderr, view.Header{Calls: at.cloud.Calls(), Elapsed: time.Since(began)}.Cost())

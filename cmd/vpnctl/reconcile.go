@@ -16,12 +16,11 @@ import (
 )
 
 type reconcileCommand struct {
+	clusterAccess
 	DryRun               bool          `help:"Plan and report, write nothing: no lock, no status, no finalizer."`
 	Listen               string        `default:":8080" placeholder:"ADDR" help:"Address of the status page, /metrics, /healthz and /readyz. Default: ${default}."`
 	Resync               time.Duration `default:"10m" help:"How long until all is looked at again without a reason. Default: ${default}."`
 	Parallelism          int           `default:"8" placeholder:"N" help:"Gateways side by side. Default: ${default}."`
-	Kubeconfig           string        `placeholder:"FILE" help:"Which cluster. Default: $KUBECONFIG, else ~/.kube/config, else the pod's own." type:"path"`
-	Context              string        `placeholder:"NAME" help:"Entry of the kubeconfig. Default: its current one."`
 	LeaderElectNamespace string        `placeholder:"NS" help:"Where the Lease stands by which replicas agree on one. Default: the pod's namespace."`
 	Alone                bool          `help:"Elect no leader: there is no other replica."`
 }
@@ -67,7 +66,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	log := g.agentLog(s)
-	cluster, address, err := kube.Connect(kube.Access{Kubeconfig: c.Kubeconfig, Context: c.Context, UserAgent: userAgent()}, kube.Options{Stop: stop.stop, Gone: goneWithin})
+	cluster, address, err := c.connect(kube.Options{Stop: stop.stop, Gone: goneWithin})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -72,10 +73,13 @@ func (c renderTree) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
+	if j.estate.Kubernetes.Target == vpn.TargetCluster && !g.Sim.On {
+		return errors.New("spec.kubernetes.target is cluster, where apply writes the objects itself: render is for " + vpn.TargetDirectory + ", or for a look with --sim")
+	}
 	if err := c.apart(j.base); err != nil {
 		return err
 	}
-	at, err := g.connect(stop, s, j.estate, j.base)
+	at, err := g.connect(stop, s, j.estate, j.base, clusterAccess{})
 	if err != nil {
 		return err
 	}

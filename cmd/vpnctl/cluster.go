@@ -1,0 +1,28 @@
+package main
+
+import (
+	"github.com/vpnctl/vpnctl/cloud/kube"
+)
+
+// clusterAccess are the flags that choose a cluster.
+type clusterAccess struct {
+	Kubeconfig string `placeholder:"FILE" help:"Which cluster, where the Estate's target is one. Default: $KUBECONFIG, else ~/.kube/config, else the pod's own." type:"path"`
+	Context    string `placeholder:"NAME" help:"Entry of the kubeconfig. Default: its current one."`
+}
+
+// connect reaches the cluster, and says at which address. It asks nobody anything yet.
+func (a clusterAccess) connect(o kube.Options) (*kube.Driver, string, error) {
+	return kube.Connect(kube.Access{Kubeconfig: a.Kubeconfig, Context: a.Context, UserAgent: userAgent()}, o)
+}
+
+// words are the flags as they are typed.
+func (a clusterAccess) words() []string {
+	var words []string
+	if a.Kubeconfig != "" {
+		words = append(words, "--kubeconfig", a.Kubeconfig)
+	}
+	if a.Context != "" {
+		words = append(words, "--context", a.Context)
+	}
+	return words
+}
