@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vpnctl/vpnctl/cloud/kube/lab"
 	"github.com/vpnctl/vpnctl/crds"
@@ -59,7 +60,7 @@ func walk(t *testing.T) *walker {
 	w.servers()
 	w.lab.Apply(t, crds.YAML())
 	w.namespace = w.lab.Namespace(t)
-	t.Cleanup(func() { w.cloud.sweep(w.namespace) })
+	t.Cleanup(w.abandon)
 	w.file("vpnctl.yaml", estateOf(w.namespace, "target: cluster"))
 	w.start()
 	return w
@@ -76,6 +77,16 @@ func (w *walker) servers() {
 		w.lab.AddNode(w.t, "walk-"+name, "openstack:///"+id)
 		w.nodes["walk-"+name] = id
 	}
+}
+
+// abandon leaves nothing of a walk that ended early: its manifests would wait for a
+// controller that is no more.
+func (w *walker) abandon() {
+	for _, g := range []walked{dc1, remote, old, heir} {
+		_, _ = w.lab.Objects(w.t, g.version, g.kind, w.namespace).Patch(context.WithoutCancel(w.t.Context()), g.name,
+			types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	}
+	w.cloud.sweep(w.namespace)
 }
 
 func readFile(t *testing.T, path string) string {
@@ -287,7 +298,7 @@ func (w *walker) ready(g walked) { w.t.Helper(); w.stands(g, "True") }
 
 func (w *walker) stands(g walked, want string) {
 	w.t.Helper()
-	lab.Await(w.t, 4*time.Minute, func(context.Context) string {
+	lab.Await(w.t, 5*time.Minute, func(context.Context) string {
 		u := w.get(g)
 		if u == nil {
 			return g.name + " is not there"
@@ -306,7 +317,7 @@ func (w *walker) gone(g walked) {
 	if err := w.lab.Objects(w.t, g.version, g.kind, w.namespace).Delete(w.t.Context(), g.name, metav1.DeleteOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
-	lab.Await(w.t, 4*time.Minute, func(context.Context) string {
+	lab.Await(w.t, 5*time.Minute, func(context.Context) string {
 		u := w.get(g)
 		if u == nil {
 			return ""
