@@ -60,6 +60,9 @@ type LockOptions struct {
 	Timeout time.Duration
 	TTL     time.Duration // zero: LockTTL
 	Clock   Clock         // nil: the machine's
+	// Ended is a holder whose run is known to have ended without giving its lock back: that
+	// lock counts only until the last calls of that run are done. Empty: nobody.
+	Ended string
 	// Waiting is told, once, who holds the lock that is waited for; nil: nobody is.
 	Waiting func(holder string, until time.Time)
 }

@@ -277,6 +277,32 @@ func TestAnExpiredLockIsTakenOverWithoutWaiting(t *testing.T) {
 	})
 }
 
+// Whoever knows that a run has ended waits for its last calls, and for no other run's
+// end sooner than for anybody's.
+func TestALockOfARunThatEndedCountsForItsLastCallsAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended       string
+		atLeast, to time.Duration
+	}{
+		"it is known to have ended": {"pod-1", 5 * time.Second, 15 * time.Second},
+		"another one has ended":     {"pod-2", time.Minute, 2 * time.Minute},
+		"of nobody that is known":   {"", time.Minute, 2 * time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newNetwork(1)
+			until := n.now().Add(90 * time.Second)
+			n.port = &state.Held{ID: "p-1", Name: "vpnctl-lock-prod", Description: "vpnctl lock of pod-1, run ABCDEFGH, until " + until.UTC().Format(time.RFC3339)}
+			o := lockAs("pod-3", time.Hour)
+			o.Ended = c.ended
+			began := time.Now()
+			release(t, acquire(t, n, o))
+			if took := time.Since(began); took < c.atLeast || took > c.to {
+				t.Errorf("%s: waited %s, want %s to %s", name, took, c.atLeast, c.to)
+			}
+		})
+	}
+}
+
 // A lock whose end lies further ahead than any run writes it is not waited for until
 // then: as long as a lock may live, and a moment for clocks that differ.
 func TestALockThatEndsTooLateIsWaitedForAsLongAsALockMayLive(t *testing.T) {

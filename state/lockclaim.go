@@ -11,6 +11,9 @@ import (
 // poll is how often a waiting run looks again.
 const poll = 2 * time.Second
 
+// lastCalls is how long after its end a run's calls may still be carried out.
+const lastCalls = 5 * time.Second
+
 // claim waits for the address until it is ours.
 //
 //	on the address                → what is done
@@ -19,6 +22,7 @@ const poll = 2 * time.Second
 //	a lock, its term running      → wait
 //	a lock, its term over         → delete that ID and create; 409: someone was faster
 //	a lock that ends too late     → wait as long as a lock may live, unless it is renewed
+//	a lock of a run that ended    → wait for its last calls
 //	anything else                 → refuse, naming it
 func (l *Lock) claim(ctx context.Context) error {
 	start, raced := l.options.Clock.Now(), false
@@ -65,7 +69,7 @@ func (l *Lock) try(ctx context.Context) (blocked string, err error) {
 		l.own(port, seen, until)
 		return "", nil
 	}
-	until = l.end(port, until)
+	until = l.end(port, other, until)
 	if port.Now.After(until) {
 		if err := l.claimant.DeleteLock(ctx, port.ID); err != nil {
 			return "", fmt.Errorf("removing the expired lock of %s: %w", other.holder, err)
@@ -87,11 +91,14 @@ type rival struct {
 // than the time to live, so a later end was not written by a run: it counts no
 // longer than one that was written when it was met. A lock that lives is renewed,
 // and met anew.
-func (l *Lock) end(port Held, until time.Time) time.Time {
+func (l *Lock) end(port Held, other stamp, until time.Time) time.Time {
 	if l.met.id != port.ID || l.met.description != port.Description {
 		l.met = rival{port.ID, port.Description, port.Now}
 	}
 	latest := l.met.seen.Add(l.options.TTL * 9 / 8) // servers' clocks may differ
+	if l.options.Ended != "" && other.holder == newStamp(l.options.Ended).holder {
+		latest = l.met.seen.Add(lastCalls)
+	}
 	if until.After(latest) {
 		return latest
 	}
