@@ -40,10 +40,11 @@ type Lease struct {
 var ErrLost = errors.New("the lease was lost")
 
 // Lead waits until this process leads and then runs what only the leader may. Its
-// context ends when the lease can't be renewed, or with ctx. The lease is given back once
-// run has returned, so that another process takes over within a Retry. The error is that
-// of run, or ErrLost; nil where ctx ended.
-func (d *Driver) Lead(ctx context.Context, l Lease, run func(context.Context) error) error {
+// context ends when the lease can't be renewed, or with ctx. Run is told who led before
+// and never gave the lease back, maybe this process in an earlier life; empty: nobody.
+// The lease is given back once run has returned, so that another process takes over
+// within a Retry. The error is that of run, or ErrLost; nil where ctx ended.
+func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context, before string) error) error {
 	l.Duration = cmp.Or(l.Duration, 15*time.Second)
 	l.Renew = cmp.Or(l.Renew, l.Duration*2/3)
 	l.Retry = cmp.Or(l.Retry, 2*time.Second)
@@ -55,8 +56,12 @@ func (d *Driver) Lead(ctx context.Context, l Lease, run func(context.Context) er
 	}
 	leading, stop := context.WithCancelCause(ctx)
 	done := make(chan error, 1)
-	go func() { done <- run(leading) }()
+	before := c.before // what is renewed from here on is this process's own
+	go func() { done <- run(leading, before) }()
 	err := c.lead(ctx, stop, done)
+	if errors.Is(context.Cause(leading), ErrLost) {
+		err = ErrLost
+	}
 	if !errors.Is(err, ErrLost) {
 		c.giveBack(context.WithoutCancel(ctx))
 	}
@@ -72,6 +77,8 @@ type candidate struct {
 	api  dynamic.ResourceInterface
 	seen string    // resourceVersion of the lease as it was last seen
 	at   time.Time // when it was first seen like that, by the clock here
+
+	before string // who was put down when it was taken last
 }
 
 // take tries to get or to renew the lease. Whether another's has run out is told by how
@@ -97,6 +104,7 @@ func (c *candidate) take(ctx context.Context) bool {
 	if holder != "" && holder != c.Identity && time.Since(c.at) < cmp.Or(lasts, c.Duration) {
 		return false
 	}
+	c.before = holder
 	return c.write(ctx, &have, false) == nil
 }
 
@@ -135,11 +143,15 @@ func (c *candidate) put(ctx context.Context, l *coordinationv1.Lease, create boo
 	return err
 }
 
-// lead renews until run is done. It waits for run in any case.
+// lead renews until run is done. It waits for run in any case. However long a call
+// takes, run is stopped once the lease wasn't renewed for Renew, counted from when the
+// last good call was begun: nobody else can lead by then.
 func (c *candidate) lead(ctx context.Context, stop context.CancelCauseFunc, done <-chan error) error {
 	renewed := time.Now()
 	tick := time.NewTicker(c.Retry)
 	defer tick.Stop()
+	late := time.AfterFunc(c.Renew, func() { stop(ErrLost) })
+	defer late.Stop()
 	for {
 		select {
 		case err := <-done:
@@ -151,15 +163,19 @@ func (c *candidate) lead(ctx context.Context, stop context.CancelCauseFunc, done
 		case <-tick.C:
 		}
 		began := time.Now()
+		asking, cancel := context.WithDeadline(ctx, renewed.Add(c.Renew))
 		switch {
-		case c.take(ctx):
+		case c.take(asking):
 			renewed = began
+			late.Reset(c.Renew - time.Since(began))
 		case ctx.Err() != nil:
-		case time.Since(renewed) >= c.Renew || c.others(ctx):
+		case time.Since(renewed) >= c.Renew || c.others(asking):
+			cancel()
 			stop(ErrLost)
 			<-done
 			return ErrLost
 		}
+		cancel()
 	}
 }
 

@@ -41,7 +41,7 @@ func TestLead(t *testing.T) {
 		defer stop()
 		stops[i] = stop
 		go func() {
-			ended <- w.driver().Lead(ctx, lease(fmt.Sprint("p", i)), func(ctx context.Context) error {
+			ended <- w.driver().Lead(ctx, lease(fmt.Sprint("p", i)), func(ctx context.Context, _ string) error {
 				if n := leading.Add(1); n > most.Load() {
 					most.Store(n)
 				}
@@ -96,7 +96,7 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	go func() {
 		short := lease("first")
 		short.Duration, short.Renew = 2*time.Second, time.Second
-		ended <- first.Lead(t.Context(), short, func(ctx context.Context) error {
+		ended <- first.Lead(t.Context(), short, func(ctx context.Context, _ string) error {
 			close(started)
 			<-ctx.Done()
 			stopped.Store(true)
@@ -113,7 +113,7 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	defer stop()
 	var follows atomic.Bool
 	go func() {
-		ended <- w.driver().Lead(ctx, lease("second"), func(ctx context.Context) error {
+		ended <- w.driver().Lead(ctx, lease("second"), func(ctx context.Context, _ string) error {
 			follows.Store(true)
 			<-ctx.Done()
 			return ctx.Err()

@@ -41,6 +41,7 @@ type Controller struct {
 	Drivers    []cloud.Driver
 	Locker     Locker
 	Holder     string // who holds the lock, for others to read
+	Ended      string // a holder that is known to have ended, maybe without giving the lock back
 
 	// Changes signal that something changed in the cluster. Nil: only Resync looks.
 	Changes <-chan struct{}
@@ -55,7 +56,7 @@ type Controller struct {
 	PublicKey func(ctx context.Context, namespace string, ref vpn.SecretRef) (string, error)
 
 	Resync      time.Duration // between two looks without a reason; default 10 minutes
-	LockTimeout time.Duration // how long another run of the estate is waited for; default 10 seconds
+	LockTimeout time.Duration // how long another run of the estate is waited for; default 15 seconds
 	Parallelism int           // gateways side by side; default 8
 	DryRun      bool          // plan and report, write nothing
 	Log         *slog.Logger  // nil: none
@@ -71,7 +72,7 @@ type Controller struct {
 // The pace of the loop. All of it is measured by the monotonic clock.
 const (
 	defaultResync      = 10 * time.Minute
-	defaultLockTimeout = 10 * time.Second
+	defaultLockTimeout = 15 * time.Second
 	quiet              = 300 * time.Millisecond // that one change may be followed by others
 	longestPause       = 5 * time.Second        // after a round that took long
 	stuck              = 15 * time.Minute       // without a sign of life

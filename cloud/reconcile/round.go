@@ -203,7 +203,7 @@ func (r *round) carryOut(ctx context.Context, seen *Result) turn {
 	if !due {
 		selected = nil // who rests is left out by locked
 	}
-	lock, err := Lock(ctx, r.read.Estate, r.Locker, state.LockOptions{Holder: r.Holder, Timeout: r.LockTimeout})
+	lock, err := Lock(ctx, r.read.Estate, r.Locker, state.LockOptions{Holder: r.Holder, Ended: r.Ended, Timeout: r.LockTimeout})
 	if err != nil {
 		return turn{Result: seen, left: r.waiting(seen.Plan), err: err}
 	}

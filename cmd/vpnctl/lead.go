@@ -34,10 +34,10 @@ func (c reconcileCommand) candidate(cluster *kube.Driver, estate string) (candid
 }
 
 // run runs a loop whenever this replica leads, until a signal or the end of ctx. The
-// Lease is given back once the loop has ended.
-func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, loop func(context.Context)) error {
+// Lease is given back once the loop has ended. The loop is told who led before and didn't.
+func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, loop func(ctx context.Context, before string)) error {
 	if c.elect == nil {
-		loop(ctx)
+		loop(ctx, "")
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -54,11 +54,11 @@ func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, 
 	}()
 	for ctx.Err() == nil {
 		log.Info("standing by", "lease", c.lease.Namespace+"/"+c.lease.Name)
-		err := c.elect.Lead(ctx, c.lease, func(held context.Context) error {
+		err := c.elect.Lead(ctx, c.lease, func(held context.Context, before string) error {
 			leads.Store(true)
 			defer leads.Store(false)
-			log.Info("leading")
-			loop(held)
+			log.Info("leading", "before", before)
+			loop(held, before)
 			return nil
 		})
 		select {

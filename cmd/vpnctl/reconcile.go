@@ -87,7 +87,8 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		}
 		front.show(loop.Handler())
 		log.Info("started", "estate", estate.Name, "cloud", driver.Project(), "cluster", address, "version", Version())
-		return candidate.run(ctx, stop, log, func(ctx context.Context) {
+		return candidate.run(ctx, stop, log, func(ctx context.Context, before string) {
+			loop.Ended = before
 			loop.Changes = cluster.Changes(ctx, estate.Name, loop.Names)
 			loop.Run(ctx)
 		})
