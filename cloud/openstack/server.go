@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
@@ -16,6 +17,19 @@ const serversPath = "servers"
 // server is one of Nova's, as it lists them in brief.
 type server struct {
 	ID string `json:"id"`
+}
+
+// Servers are the IDs of all servers that the project has.
+func (d *Driver) Servers(ctx context.Context) (map[string]bool, error) {
+	all, err := list[server](ctx, d, serversPath, nil)
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]bool, len(all))
+	for _, s := range all {
+		there[strings.ToLower(s.ID)] = true
+	}
+	return there, nil
 }
 
 // Obstacles names the gateways that would move to a server which the project
@@ -32,13 +46,9 @@ func (d *Driver) Obstacles(ctx context.Context, desired, observed resource.Graph
 	if len(moving) == 0 {
 		return nil, nil
 	}
-	all, err := list[server](ctx, d, serversPath, nil)
+	there, err := d.Servers(ctx)
 	if err != nil {
 		return nil, err
-	}
-	there := make(map[string]bool, len(all))
-	for _, s := range all {
-		there[s.ID] = true
 	}
 	var refusals []plan.Refusal
 	for _, r := range moving {

@@ -21,7 +21,8 @@ import (
 // decision gathers what a plan is made from.
 type decision struct {
 	Input
-	seen     *cloud.Observation
+	raw      *cloud.Observation // as it was made
+	seen     *cloud.Observation // made comparable, see align
 	ledgers  map[vpn.Owner]alloc.Ledger
 	inputs   map[vpn.Owner]render.Input
 	crowded  map[string]bool // servers, see alloc.Placement
@@ -32,7 +33,7 @@ type decision struct {
 
 // prepare allocates and renders all that has a manifest.
 func prepare(in Input, seen *cloud.Observation) *decision {
-	d := &decision{Input: in, seen: seen, inputs: map[vpn.Owner]render.Input{}}
+	d := &decision{Input: in, raw: seen, seen: seen, inputs: map[vpn.Owner]render.Input{}}
 	d.spareOthers()
 	d.note(d.concerning(seen.Problems)...)
 	d.checkNames()
@@ -204,15 +205,20 @@ func (d *decision) allocate() {
 	problems = slices.DeleteFunc(problems, d.ledgerless)
 	placed := d.place()
 	d.crowded = placed.Crowded
-	for _, p := range slices.Concat(problems, placed.Problems) {
-		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint})
-	}
+	d.problems(problems, "")
+	d.problems(placed.Problems, d.homeless())
 	for _, g := range d.Estate.Gateways {
 		l, ok := d.ledgers[g.Owner]
 		node, somewhere := placed.Nodes[g.Owner]
 		if ok && somewhere {
 			d.inputs[g.Owner] = render.Input{Estate: d.Estate, Gateway: g, Ledger: l, Node: node, Facts: d.facts(g, l)}
 		}
+	}
+}
+
+func (d *decision) problems(all []alloc.Problem, reason string) {
+	for _, p := range all {
+		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint, Reason: reason})
 	}
 }
 

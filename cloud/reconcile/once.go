@@ -54,7 +54,11 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 	if in.Deleted != nil { // its people write them, and keep them: labels of an apply don't matter
 		maps.DeleteFunc(seen.Graph, func(id resource.ID, _ resource.Resource) bool { return id.Kind.Manifest() })
 	}
-	d := prepare(in, seen)
+	d, err := prepare(in, seen).housed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen = d.raw
 	for _, driver := range in.Drivers {
 		if o, ok := driver.(obstructed); ok {
 			found, err := o.Obstacles(ctx, d.desired, seen.Graph)

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -39,4 +40,18 @@ func (d *decision) place() alloc.Placement {
 // leaves tells whether this run removes a gateway, as far as it is up to its options.
 func (d *decision) leaves(o vpn.Owner) bool {
 	return d.Options.Prune && !d.Spares(o) && d.selected(o)
+}
+
+// homeless is why gateways find no node: a cluster whose nodes name no servers at all is
+// another fault than one whose nodes are full or away.
+func (d *decision) homeless() string {
+	for _, n := range d.seen.Facts.Nodes {
+		if n.ServerID != "" {
+			return vpnv1alpha1.ReasonNodeSelection
+		}
+	}
+	if len(d.seen.Facts.Nodes) == 0 {
+		return vpnv1alpha1.ReasonNodeSelection
+	}
+	return vpnv1alpha1.ReasonProviderID
 }

@@ -10,7 +10,8 @@ import (
 //
 //	a change in the cloud           15 s, always the same
 //	what was refused                1 min: what helps is often another gateway's end
-//	a change in the cluster         1 s, doubled up to 1 min
+//	no node was found               1 s, doubled up to 1 min; a node's change hastens it
+//	a change in the cluster         the same, and nothing hastens it
 //	reading or writing manifests    the same
 //	looking at the estate           15 s, doubled up to 2 min, for all gateways at once
 //	a manifest that is not valid    never: only an edit helps
@@ -27,6 +28,7 @@ type fault int
 
 const (
 	none fault = iota
+	homeless
 	inCluster
 	declined
 	inCloud
@@ -57,7 +59,7 @@ func newQueue() *queue {
 func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
 	delete(q.due, o)
 	delete(q.rests, o)
-	if f != inCluster {
+	if f != inCluster && f != homeless {
 		delete(q.attempts, o)
 	}
 	switch f {
@@ -65,8 +67,8 @@ func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
 		q.due[o], q.rests[o] = now.Add(cloudPause), true
 	case declined:
 		q.due[o] = now.Add(refusalPause)
-	case inCluster:
-		q.due[o], q.rests[o] = now.Add(doubled(firstPause, q.attempts[o], lastPause)), true
+	case homeless, inCluster:
+		q.due[o], q.rests[o] = now.Add(doubled(firstPause, q.attempts[o], lastPause)), f == inCluster
 		q.attempts[o]++
 	}
 }

@@ -171,7 +171,7 @@ func (r *round) fault(done turn, o vpn.Owner) fault {
 		switch {
 		case !refusal.Owner.IsZero() && refusal.Owner != o:
 		case refusal.Reason == vpnv1alpha1.ReasonNodeSelection || refusal.Reason == vpnv1alpha1.ReasonProviderID:
-			note(inCluster)
+			note(homeless)
 		default:
 			note(declined)
 		}
