@@ -26,23 +26,22 @@ import (
 const keyMaker = Manager + "-key"
 
 // writeKey makes the Secret of a gateway's private key, or puts its labels right. One
-// that is there keeps its key, whoever has made it: without labels of ours it stays as it
-// is.
+// that is there keeps its key, whoever has made it: one of another hand stays as it is.
 func (d *Driver) writeKey(ctx context.Context, k kind, r *resource.Resource) error {
 	want, err := document(r)
 	if err != nil {
 		return err
 	}
-	o := r.Object
+	o, estate := r.Object, want.GetLabels()[state.LabelEstate]
 	have, err := d.look(ctx, k, o.Namespace, o.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return d.makeKey(ctx, k, want)
 	case err != nil:
 		return fmt.Errorf("reading Secret %s/%s: %w", o.Namespace, o.Name, err)
-	case have.GetLabels()[state.LabelEstate] == "":
+	case have.GetLabels()[state.LabelEstate] == "" && !bereft(have, estate, r.Owner):
 		return nil
-	case have.GetLabels()[state.LabelEstate] != want.GetLabels()[state.LabelEstate]:
+	case !bereft(have, estate, r.Owner) && have.GetLabels()[state.LabelEstate] != estate:
 		return fmt.Errorf("%w: the Secret is that of estate %s", cloud.ErrConflict, have.GetLabels()[state.LabelEstate])
 	}
 	want.SetUID(have.GetUID())

@@ -3,6 +3,7 @@ package kube
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,6 +33,19 @@ func ours(u *unstructured.Unstructured, estate string) (vpn.Owner, bool) {
 	}
 	return o, true
 }
+
+// bereft tells whether an object of ours lost its labels by another hand: it still says
+// whose it is, no other estate has put its labels there, and the server's own record
+// says that this program has written it.
+func bereft(u metav1.Object, estate, owner string) bool {
+	labels := u.GetLabels()
+	if u.GetAnnotations()[OwnerAnnotation] != owner || !oneOf(labels[state.LabelEstate], "", estate) || !oneOf(labels[state.LabelManagedBy], "", "vpnctl") {
+		return false
+	}
+	return slices.ContainsFunc(u.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == Manager || e.Manager == keyMaker })
+}
+
+func oneOf(value string, of ...string) bool { return slices.Contains(of, value) }
 
 // observed is an object as a graph holds it. The content is not set: what of it counts
 // is known once there is a desired object.

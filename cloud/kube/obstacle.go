@@ -112,7 +112,7 @@ func unknownKind(k kind, r resource.Resource) plan.Refusal {
 }
 
 // obstacle refuses an object that stands where a desired one should. Ours may have lost
-// its annotation, or come since the lists: to write it is right.
+// its annotation or its labels, or come since the lists: to write it is right.
 func obstacle(r resource.Resource, have *metav1.PartialObjectMetadata) []plan.Refusal {
 	meta, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&have.ObjectMeta)
 	if err != nil {
@@ -120,6 +120,9 @@ func obstacle(r resource.Resource, have *metav1.PartialObjectMetadata) []plan.Re
 	}
 	labels := have.Labels
 	estate := wantedEstate(r)
+	if bereft(have, estate, r.Owner) {
+		return nil
+	}
 	if _, marked := ours(&unstructured.Unstructured{Object: map[string]any{"metadata": meta}}, estate); marked {
 		return nil
 	}

@@ -26,6 +26,7 @@ import (
 //	in the cluster             create            update, adopt
 //	nothing                    apply             conflict
 //	ours                       apply             apply, if it is as the plan saw it
+//	ours, without its labels   apply             conflict
 //	somebody else's            conflict          adopt: apply; update: conflict
 //
 // What another manager holds is taken back where the object is ours, or was the
@@ -108,6 +109,8 @@ func guard(c plan.Change, have *unstructured.Unstructured, there bool, estate st
 	switch {
 	case create && marked && (owner == vpn.Owner{} || owner.String() == c.Owner.String()):
 		return nil // this very create, whose answer was lost
+	case create && bereft(have, estate, c.Owner.String()):
+		return nil
 	case create:
 		return fmt.Errorf("%w: an object that the plan didn't see stands there", cloud.ErrConflict)
 	case !marked && c.Action != plan.Adopt:

@@ -65,6 +65,7 @@ type Controller struct {
 	queue   *queue
 	estate  estateFile
 	asked   map[vpn.Owner][]vpn.SecretRef // what was missing when it was asked for last
+	derived map[vpn.Owner]string          // of which version of its Secret the public key was derived
 	board   board
 	metrics *metrics
 }
@@ -87,6 +88,7 @@ func (c *Controller) prepare() {
 			c.Log = slog.New(slog.DiscardHandler)
 		}
 		c.queue = newQueue()
+		c.derived = map[vpn.Owner]string{}
 		c.asked = map[vpn.Owner][]vpn.SecretRef{}
 		c.metrics = newMetrics(c)
 	})

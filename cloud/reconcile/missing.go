@@ -61,17 +61,25 @@ func (r *round) look(ctx context.Context, refs map[string][]vpn.SecretRef, askin
 	}
 }
 
-// publicKey is that of a WireGuard gateway whose status has none yet: its peers need it,
-// whether its pod runs or not. Empty: it is not known, or known already.
+// publicKey is that of a WireGuard gateway: its peers need it, whether its pod runs or
+// not. It is derived where the status has none, once at the beginning, and where the
+// Secret became another. Empty: it is not known, or known already.
 func (r *round) publicKey(ctx context.Context, done turn, o vpn.Owner) string {
 	in, there := done.Inputs[o]
-	if r.PublicKey == nil || !there || in.Gateway.WireGuard == nil || r.DryRun || published(r.gateways[o]) {
+	if r.PublicKey == nil || !there || in.Gateway.WireGuard == nil || r.DryRun {
 		return ""
 	}
-	key, err := r.PublicKey(ctx, o.Namespace, in.Gateway.WireGuard.PrivateKey)
+	ref := in.Gateway.WireGuard.PrivateKey
+	version := done.Seen.Secrets[o.Namespace+"/"+ref.Name]
+	if last, derived := r.derived[o]; derived && last == version && published(r.gateways[o]) {
+		return ""
+	}
+	key, err := r.PublicKey(ctx, o.Namespace, ref)
 	if err != nil {
 		r.Log.Warn("deriving the public key", "gateway", o.Path(), "error", err)
+		return ""
 	}
+	r.derived[o] = version
 	return key
 }
 

@@ -105,6 +105,7 @@ func (r *round) unobserved(ctx context.Context, err error) time.Time {
 // again.
 func (r *round) tell(ctx context.Context, done turn) {
 	r.queue.keep(func(o vpn.Owner) bool { _, there := r.gateways[o]; return there })
+	maps.DeleteFunc(r.derived, func(o vpn.Owner, _ string) bool { _, there := r.gateways[o]; return !there })
 	maps.DeleteFunc(r.asked, func(o vpn.Owner, _ []vpn.SecretRef) bool { _, there := r.gateways[o]; return !there })
 	missing := r.missing(ctx, done)
 	for _, s := range done.Standings(done.report, done.rollouts(), missing) {
