@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -46,7 +47,7 @@ func (d *Driver) Changes(ctx context.Context, estate string, named Named) <-chan
 		wait.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, quiet)) })
 	}
 	ours := state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + estate
-	for _, k := range kinds {
+	for _, k := range slices.Concat(kinds, []kind{link}) {
 		switch {
 		case k.manifest:
 			follow(k.resource, false, "", ofManifest)

@@ -45,8 +45,14 @@ func gvr(group, version, resource string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
 }
 
+// link is the kind of which only manifests are read and statuses written.
+var link = kind{name: ipsecv1alpha1.KindClusterLink, resource: ipsecv1alpha1.GroupVersion.WithResource("clusterlinks"), manifest: true, optional: true}
+
 // kindOf finds a kind by its name.
 func kindOf(name string) (kind, bool) {
+	if name == link.name {
+		return link, true
+	}
 	for _, k := range kinds {
 		if k.name == name {
 			return k, true

@@ -116,7 +116,7 @@ func (d *decision) checkLinks() {
 		return
 	}
 	for _, l := range d.Estate.Links {
-		d.note(plan.Refusal{Owner: l.Owner, Message: "ClusterLink is not supported by this version: nothing is made, changed or removed for it",
+		d.note(plan.Refusal{Owner: l.Owner, Message: unbuilt,
 			Hint: "keep links out of what vpnctl reads, or plan gateways alone with --gateway"})
 	}
 }

@@ -24,6 +24,7 @@ type round struct {
 
 	gateways map[vpn.Owner]cloud.Manifest
 	peers    map[string]cloud.Manifest // VPNPeer namespace/name
+	links    []cloud.Manifest
 	deleted  map[vpn.Owner]bool
 	spared   map[vpn.Owner]string // whose finalizer could not be put on
 	read     *manifest.Cluster
@@ -55,6 +56,7 @@ func (c *Controller) Round(ctx context.Context) (next time.Time) {
 	c.board.reads(r.read.Estate, c.estate.problem)
 	r.introduce(ctx)
 	r.tellInvalid(ctx)
+	r.tellLinks(ctx)
 	r.bidFarewell(ctx)
 	if time.Now().Before(c.queue.observe.due) {
 		return r.later(c.queue.observe.due)
@@ -99,6 +101,8 @@ func (r *round) manifests(ctx context.Context) error {
 	for _, m := range all {
 		o := ownerOf(m)
 		switch {
+		case m.Kind == ipsecv1alpha1.KindClusterLink: // whoever made it removes it
+			r.links = append(r.links, m)
 		case m.Kind == vpnv1alpha1.KindVPNPeer && !m.Deleting:
 			r.peers[m.Namespace+"/"+m.Name] = m
 		case m.Kind == vpnv1alpha1.KindVPNPeer:

@@ -33,6 +33,9 @@ func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool 
 	}
 	if changed {
 		r.metrics.statuses.Inc()
+		if ready := s.Conditions[len(s.Conditions)-1]; ready.Status == False {
+			r.Log.Warn("not well", "manifest", name(m), "condition", ready.Type, "reason", ready.Reason, "message", ready.Message)
+		}
 		r.note(ctx, m, s)
 	}
 	return true

@@ -20,7 +20,11 @@ import (
 const (
 	ReasonUnobserved = "Unobserved"
 	ReasonDeleting   = "Deleting"
+	ReasonUnbuilt    = "NotSupported"
 )
+
+// unbuilt is what is to be said of every link.
+const unbuilt = "ClusterLink is not supported by this version: nothing is made, changed or removed for it"
 
 // introduce says a first word of each new gateway, and then puts the finalizer on. The
 // order matters: what judges by the status takes a manifest with a finalizer for one that
@@ -66,6 +70,13 @@ func (r *round) tellInvalid(ctx context.Context) {
 		if s := Invalid(o, r.read.Found["VPNPeer "+key]); s.Peers[m.Name].Type != "" {
 			r.say(ctx, m, cloud.Status{Conditions: []Condition{s.Peers[m.Name]}})
 		}
+	}
+}
+
+// tellLinks says of links that nobody looks after them.
+func (r *round) tellLinks(ctx context.Context) {
+	for _, m := range r.links {
+		r.say(ctx, m, cloud.Status{Conditions: []Condition{say(vpnv1alpha1.ConditionReady, False, ReasonUnbuilt, unbuilt)}})
 	}
 }
 
