@@ -30,6 +30,7 @@ type cluster struct {
 	manifests map[string]*cloud.Manifest // Kind namespace/name
 	objects   resource.Graph
 	down      map[string]string // owner text → why its pod doesn't run
+	secrets   map[string]string // namespace/name → version; nil: they can't be seen
 	created   int
 	calls     int
 	said      map[string]int // statuses written
@@ -100,7 +101,7 @@ func (c *cluster) Observe(_ context.Context, e vpn.Estate, _ cloud.Scope) (*clou
 	o := &cloud.Observation{Graph: resource.Graph{}, Rollouts: map[string]cloud.Rollout{},
 		Facts: resource.Facts{Gateways: map[string]resource.GatewayFacts{}}}
 	err := c.do("list objects", func() error {
-		o.Facts.Nodes = slices.Clone(c.nodes)
+		o.Facts.Nodes, o.Secrets = slices.Clone(c.nodes), maps.Clone(c.secrets)
 		for id, r := range c.objects {
 			r.Needs = nil
 			o.Graph[id] = r

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -168,6 +169,8 @@ func before(step, failed cloud.Step) bool {
 
 func reason(c plan.Change, o cloud.Outcome) string {
 	switch {
+	case errors.Is(o.Err, cloud.ErrStopped):
+		return fmt.Sprintf("%s: its turn is next", c.ID)
 	case o.Err != nil:
 		return fmt.Sprintf("%s: %s", c.ID, o.Err)
 	case c.Held != "":

@@ -76,6 +76,8 @@ const (
 	defaultLockTimeout = 15 * time.Second
 	quiet              = 300 * time.Millisecond // that one change may be followed by others
 	longestPause       = 5 * time.Second        // after a round that took long
+	longestIdle        = 15 * time.Second       // after rounds that were for nothing
+	longestTurn        = 15 * time.Second       // after which an apply begins nothing more
 	stuck              = 15 * time.Minute       // without a sign of life
 )
 
@@ -100,15 +102,19 @@ func (c *Controller) Run(ctx context.Context) {
 	c.prepare()
 	c.board.lead(true)
 	defer c.board.lead(false)
-	for !c.stopped(ctx) {
+	c.queue.cluster.succeeded() // whoever leads anew has just reached the cluster
+	for idle := 0; !c.stopped(ctx); {
 		began := time.Now()
-		next := c.Round(ctx)
-		pause := min(max(time.Since(began), quiet), longestPause)
+		next, done := c.turn(ctx)
+		if idle++; done {
+			idle = 0
+		}
+		pause := max(doubled(quiet, idle, longestIdle), min(time.Since(began), longestPause))
 		if time.Now().Before(c.queue.observe.due) { // nobody will look so soon
 			pause = quiet
 		}
 		c.board.waiting(next)
-		c.wait(ctx, next, pause)
+		c.wait(ctx, next, time.Now().Add(pause))
 	}
 }
 
@@ -127,10 +133,11 @@ func (c *Controller) stopped(ctx context.Context) bool {
 	}
 }
 
-// wait returns when the next round is due, or a pause after a change, so that a burst of
-// them is one round, and rounds leave the systems that they ask half of the time at least.
-func (c *Controller) wait(ctx context.Context, next time.Time, pause time.Duration) {
-	due := time.NewTimer(time.Until(next))
+// wait returns when the next round is due, or shortly after a change, so that a burst of
+// them is one round; then not before early, so that rounds leave the systems that they
+// ask half of the time at least. No round follows another at once.
+func (c *Controller) wait(ctx context.Context, next, early time.Time) {
+	due := time.NewTimer(max(time.Until(next), quiet))
 	defer due.Stop()
 	select {
 	case <-ctx.Done():
@@ -142,14 +149,14 @@ func (c *Controller) wait(ctx context.Context, next time.Time, pause time.Durati
 	case _, open := <-c.Changes:
 		if !open { // nobody tells any more
 			c.Changes = nil
-			return
 		}
 	}
-	more := time.NewTimer(pause)
+	more := time.NewTimer(max(time.Until(early), quiet))
 	defer more.Stop()
 	select {
 	case <-ctx.Done():
 	case <-c.Stop:
+	case <-due.C:
 	case <-more.C:
 	}
 }

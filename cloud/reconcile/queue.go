@@ -12,6 +12,7 @@ import (
 //	what was refused                1 min: what helps is often another gateway's end
 //	no node was found               1 s, doubled up to 1 min; a node's change hastens it
 //	a change in the cluster         the same, and nothing hastens it
+//	what was removed comes back     at once, then the same
 //	reading or writing manifests    the same
 //	looking at the estate           15 s, doubled up to 2 min, for all gateways at once
 //	a manifest that is not valid    never: only an edit helps
@@ -27,7 +28,8 @@ const (
 type fault int
 
 const (
-	none fault = iota
+	none      fault = iota
+	lingering       // all of it was removed, and it is still to be seen whether it stays away
 	homeless
 	inCluster
 	declined
@@ -59,7 +61,7 @@ func newQueue() *queue {
 func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
 	delete(q.due, o)
 	delete(q.rests, o)
-	if f != inCluster && f != homeless {
+	if f == none || f == declined || f == inCloud {
 		delete(q.attempts, o)
 	}
 	switch f {
@@ -67,6 +69,11 @@ func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
 		q.due[o], q.rests[o] = now.Add(cloudPause), true
 	case declined:
 		q.due[o] = now.Add(refusalPause)
+	case lingering:
+		if n := q.attempts[o]; n > 0 {
+			q.due[o], q.rests[o] = now.Add(doubled(firstPause, n-1, lastPause)), true
+		}
+		q.attempts[o]++
 	case homeless, inCluster:
 		q.due[o], q.rests[o] = now.Add(doubled(firstPause, q.attempts[o], lastPause)), f == inCluster
 		q.attempts[o]++

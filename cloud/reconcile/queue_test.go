@@ -23,6 +23,8 @@ func TestHowLongWhatFailedRests(t *testing.T) {
 		"the cluster, after it was well":  {[]fault{inCluster, inCluster, none, inCluster}, []time.Duration{0, 0, time.Hour, time.Second}, true},
 		"the cluster, after the cloud":    {[]fault{inCluster, inCluster, inCloud, inCluster}, []time.Duration{0, 0, 15 * time.Second, time.Second}, true},
 		"no node, again and again":        {[]fault{homeless, homeless, homeless}, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, false},
+		"removed, and gone":               {[]fault{lingering, none}, []time.Duration{time.Hour, time.Hour}, false},
+		"removed, and back each time":     {[]fault{lingering, lingering, lingering}, []time.Duration{time.Hour, time.Second, 2 * time.Second}, true},
 		"a refusal is only looked at":     {[]fault{declined}, []time.Duration{time.Minute}, false},
 		"a refusal that ends":             {[]fault{declined, none}, []time.Duration{time.Minute, time.Hour}, false},
 		"the cloud, and then it was well": {[]fault{inCloud, none}, []time.Duration{15 * time.Second, time.Hour}, false},

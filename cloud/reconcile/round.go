@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
@@ -29,7 +30,8 @@ type round struct {
 	spared   map[vpn.Owner]string // whose finalizer could not be put on
 	read     *manifest.Cluster
 
-	failures int // of calls to the cluster
+	failures int  // of calls to the cluster
+	done     bool // something was written, or failed
 }
 
 // Round looks once and does what is due. It returns when the next round is.
@@ -44,35 +46,46 @@ type round struct {
 //	statuses       where they differ
 func (c *Controller) Round(ctx context.Context) (next time.Time) {
 	c.prepare()
+	next, _ = c.turn(ctx)
+	return next
+}
+
+// turn is Round, and tells whether there was anything to do.
+func (c *Controller) turn(ctx context.Context) (next time.Time, done bool) {
 	r := &round{Controller: c, began: time.Now()}
 	c.board.alive()
-	defer func() { r.finish(next) }()
-	if now := time.Now(); now.Before(c.queue.cluster.due) {
-		return c.queue.cluster.due
+	next = r.run(ctx)
+	r.finish(next)
+	return next, r.done || r.failures > 0
+}
+
+func (r *round) run(ctx context.Context) time.Time {
+	if time.Now().Before(r.queue.cluster.due) {
+		return r.queue.cluster.due
 	}
 	if err := r.manifests(ctx); err != nil {
 		return r.unread(err)
 	}
-	c.board.reads(r.read.Estate, c.estate.problem)
+	r.board.reads(r.read.Estate, r.estate.problem)
 	r.introduce(ctx)
 	r.tellInvalid(ctx)
 	r.tellLinks(ctx)
 	r.bidFarewell(ctx)
-	if time.Now().Before(c.queue.observe.due) {
-		return r.later(c.queue.observe.due)
+	if time.Now().Before(r.queue.observe.due) {
+		return r.later(r.queue.observe.due)
 	}
 	result, err := Plan(ctx, r.input(nil))
 	if err != nil {
 		return r.later(r.unobserved(ctx, err))
 	}
-	c.queue.observe.succeeded()
+	r.queue.observe.succeeded()
 	done := r.carryOut(ctx, result)
 	r.tell(ctx, done)
-	c.board.round(r, done)
+	r.board.round(r, done)
 	if done.again {
 		return r.later(time.Now())
 	}
-	return r.later(c.queue.next(time.Now(), r.began.Add(c.Resync)))
+	return r.later(r.queue.next(time.Now(), r.began.Add(r.Resync)))
 }
 
 // later is when the next round is: earlier than due where something could not be written
@@ -237,12 +250,40 @@ func (r *round) locked(ctx context.Context, seen *Result, selected []string, due
 		done.left = r.waiting(result.Plan)
 		return done
 	}
-	done.report = result.Apply(ctx, cloud.Execution{Parallelism: r.Parallelism, Stop: r.Stop, Progress: r.progress})
+	r.done = true
+	late, ended := r.late()
+	done.report = result.Apply(ctx, cloud.Execution{Parallelism: r.Parallelism, Stop: late, Progress: r.progress})
+	ended()
 	if cause := context.Cause(ctx); errors.Is(cause, state.ErrLost) {
 		done.err = cause
 	}
-	done.again = r.removed(done.report)
+	done.again = r.removed(done.report) || cutShort(done.report)
 	return done
+}
+
+// late is closed with Stop, or when an apply has lasted so long that others should have
+// their turn: of manifests that are not valid, of those that were edited meanwhile. What
+// is in flight is finished, and the next round goes on with the rest.
+func (r *round) late() (stop <-chan struct{}, ended func()) {
+	late, over := make(chan struct{}), make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		timer := time.NewTimer(longestTurn)
+		defer timer.Stop()
+		select {
+		case <-over:
+			return
+		case <-r.Stop:
+		case <-timer.C:
+		}
+		close(late)
+	})
+	return late, func() { close(over); wait.Wait() }
+}
+
+// cutShort tells whether an apply ended before it was through.
+func cutShort(report *cloud.Report) bool {
+	return slices.ContainsFunc(report.Outcomes, func(x cloud.Outcome) bool { return errors.Is(x.Err, cloud.ErrStopped) })
 }
 
 // due are the gateways that may be tried, nil for all, and whether any of those has

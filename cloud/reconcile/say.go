@@ -32,6 +32,7 @@ func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool 
 		return false
 	}
 	if changed {
+		r.done = true
 		r.metrics.statuses.Inc()
 		if ready := s.Conditions[len(s.Conditions)-1]; ready.Status == False {
 			r.Log.Warn("not well", "manifest", name(m), "condition", ready.Type, "reason", ready.Reason, "message", ready.Message)
@@ -104,6 +105,7 @@ func (r *round) release(ctx context.Context, done turn) {
 			r.trouble("taking the finalizer off", m, err)
 			continue
 		}
+		r.done = true
 		r.Log.Info("released", "manifest", name(m))
 		delete(r.gateways, o)
 		delete(r.deleted, o)

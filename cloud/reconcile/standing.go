@@ -81,9 +81,9 @@ func (r *Result) Standings(report *cloud.Report, rollouts map[vpn.Owner]Rollout,
 			}
 		}
 	}
-	var all []Standing
+	all, ledgers := make([]Standing, 0, len(accounts)), r.written(report)
 	for o, a := range accounts {
-		all = append(all, r.standingOf(o, a, report))
+		all = append(all, r.standingOf(o, a, ledgers, report))
 	}
 	slices.SortFunc(all, func(a, b Standing) int { return a.Owner.Compare(b.Owner) })
 	return all
@@ -104,7 +104,7 @@ func (a *account) tried(o cloud.Outcome) {
 	a.note(o.Change)
 }
 
-func (r *Result) standingOf(o vpn.Owner, a *account, report *cloud.Report) Standing {
+func (r *Result) standingOf(o vpn.Owner, a *account, ledgers map[vpn.Owner]alloc.Ledger, report *cloud.Report) Standing {
 	facts := r.Seen.Facts.Gateway(o.String())
 	if report != nil {
 		facts = facts.Complete(report.Learnt[o])
@@ -116,7 +116,7 @@ func (r *Result) standingOf(o vpn.Owner, a *account, report *cloud.Report) Stand
 	if facts.PortAddress.IsValid() {
 		s.PortFixedIP = facts.PortAddress.String()
 	}
-	if l, known := r.written(o, report); known {
+	if l, known := ledgers[o]; known {
 		s.ServiceCIDR, s.VirtualIPs = l.ServiceCIDR.String(), virtualIPs(a.gateway, l)
 	}
 	for _, n := range r.Seen.Facts.Nodes {
@@ -127,21 +127,24 @@ func (r *Result) standingOf(o vpn.Owner, a *account, report *cloud.Report) Stand
 	return s
 }
 
-// written is the ledger as it stands in the cloud by now: what was only planned has
+// written are the ledgers as they stand in the cloud by now: what was only planned has
 // been promised to nobody.
-func (r *Result) written(o vpn.Owner, report *cloud.Report) (alloc.Ledger, bool) {
-	if report != nil {
-		for _, out := range report.With(cloud.Done) {
-			if out.Change.Owner == o && out.Change.ID.Kind == resource.KindSecurityGroup && out.Change.After != nil {
-				return r.Ledgers[o], true
-			}
+func (r *Result) written(report *cloud.Report) map[vpn.Owner]alloc.Ledger {
+	all := map[vpn.Owner]alloc.Ledger{}
+	for _, l := range r.Seen.Ledgers {
+		if _, another := all[l.Owner]; !another && l.ServiceCIDR.IsValid() {
+			all[l.Owner] = l
 		}
 	}
-	i := slices.IndexFunc(r.Seen.Ledgers, func(l alloc.Ledger) bool { return l.Owner == o && l.ServiceCIDR.IsValid() })
-	if i < 0 {
-		return alloc.Ledger{}, false
+	if report == nil {
+		return all
 	}
-	return r.Seen.Ledgers[i], true
+	for _, out := range report.With(cloud.Done) {
+		if out.Change.ID.Kind == resource.KindSecurityGroup && out.Change.After != nil {
+			all[out.Change.Owner] = r.Ledgers[out.Change.Owner]
+		}
+	}
+	return all
 }
 
 func virtualIPs(g vpn.Gateway, l alloc.Ledger) []VirtualIP {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
-	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -88,10 +87,22 @@ func (r *round) bidFarewell(ctx context.Context) {
 		if before, _ := condition(m, vpnv1alpha1.ConditionReady); !is || !m.Held || before.Reason == ReasonDeleting {
 			continue
 		}
-		s := Standing{Owner: o, Conditions: []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonDeleting, "")}}
+		s := Standing{Owner: o, Conditions: leaving(m)}
 		r.sayStanding(ctx, m, s)
 		r.board.stands(s)
 	}
+}
+
+// leaving are the conditions of a gateway that is being deleted: of what was said to be
+// there nothing is certain any more.
+func leaving(m cloud.Manifest) []Condition {
+	var all []Condition
+	for _, s := range stages {
+		if _, said := condition(m, s.condition); said {
+			all = append(all, say(s.condition, Unknown, ReasonDeleting, ""))
+		}
+	}
+	return append(all, say(vpnv1alpha1.ConditionReady, Unknown, ReasonDeleting, ""))
 }
 
 // unobserved notes that nobody could look. Once is no reason to tell people.
@@ -118,7 +129,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 	r.queue.keep(func(o vpn.Owner) bool { _, there := r.gateways[o]; return there })
 	maps.DeleteFunc(r.derived, func(o vpn.Owner, _ string) bool { _, there := r.gateways[o]; return !there })
 	maps.DeleteFunc(r.asked, func(o vpn.Owner, _ []vpn.SecretRef) bool { _, there := r.gateways[o]; return !there })
-	missing := r.missing(ctx, done)
+	missing, faults := r.missing(ctx, done), r.faults(done)
 	for _, s := range done.Standings(done.report, done.rollouts(), missing) {
 		if done.left[s.Owner] {
 			continue
@@ -132,7 +143,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 			s.Conditions[i].Message = stable(s.Conditions[i].Message)
 		}
 		s.PublicKey = r.publicKey(ctx, done, s.Owner)
-		r.queue.settle(s.Owner, r.fault(done, s.Owner), time.Now())
+		r.queue.settle(s.Owner, faults(s.Owner), time.Now())
 		r.sayStanding(ctx, r.gateways[s.Owner], s)
 		r.board.stands(s)
 	}
@@ -140,7 +151,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 		if !is || done.left[o] {
 			continue
 		}
-		r.queue.settle(o, r.fault(done, o), time.Now())
+		r.queue.settle(o, max(faults(o), r.lingers(done, o)), time.Now())
 		if m, there := r.gateways[o]; there {
 			c := say(vpnv1alpha1.ConditionReady, Unknown, ReasonDeleting, stable(done.obstacle(o)))
 			r.sayStanding(ctx, m, Standing{Owner: o, Conditions: []Condition{c}})
@@ -175,35 +186,59 @@ func (done turn) rollouts() map[vpn.Owner]Rollout {
 	return all
 }
 
-// fault is what went wrong with a gateway in this round.
-func (r *round) fault(done turn, o vpn.Owner) fault {
-	worst := none
-	note := func(f fault) { worst = max(worst, f) }
+// faults are what went wrong with each gateway in this round, the worst of each.
+func (r *round) faults(done turn) func(vpn.Owner) fault {
+	worst, general := map[vpn.Owner]fault{}, none
+	note := func(o vpn.Owner, f fault) { worst[o] = max(worst[o], f) }
 	for _, refusal := range done.Plan.Refusals {
-		switch {
-		case !refusal.Owner.IsZero() && refusal.Owner != o:
-		case refusal.Reason == vpnv1alpha1.ReasonNodeSelection || refusal.Reason == vpnv1alpha1.ReasonProviderID:
-			note(homeless)
+		switch homelessness := refusal.Reason == vpnv1alpha1.ReasonNodeSelection || refusal.Reason == vpnv1alpha1.ReasonProviderID; {
+		case refusal.Owner.IsZero():
+			general = declined
+		case homelessness:
+			note(refusal.Owner, homeless)
 		default:
-			note(declined)
+			note(refusal.Owner, declined)
 		}
 	}
-	if done.err != nil && (r.deleted[o] || slices.ContainsFunc(done.Plan.Pending(), func(c plan.Change) bool { return c.Owner == o })) {
-		note(inCloud)
+	if done.err != nil {
+		for o := range r.deleted {
+			note(o, inCloud)
+		}
+		for _, c := range done.Plan.Pending() {
+			note(c.Owner, inCloud)
+		}
 	}
-	if done.report == nil {
-		return worst
+	if done.report != nil {
+		tried(done.report, worst, note)
 	}
-	for _, x := range done.report.Outcomes {
+	return func(o vpn.Owner) fault { return max(general, worst[o]) }
+}
+
+// lingers tells of a gateway that is being deleted whether this round removed any of it.
+func (r *round) lingers(done turn, o vpn.Owner) fault {
+	if done.report == nil || !slices.ContainsFunc(done.report.Outcomes, func(x cloud.Outcome) bool { return x.Change.Owner == o }) {
+		return none
+	}
+	return lingering
+}
+
+// tried notes what failed, and of gateways of whom nothing did what wasn't done all the
+// same. What was only stopped is no fault.
+func tried(report *cloud.Report, worst map[vpn.Owner]fault, note func(vpn.Owner, fault)) {
+	for _, x := range report.Outcomes {
 		switch {
-		case x.Change.Owner != o || x.State == cloud.Done || errors.Is(x.Err, cloud.ErrStopped):
-		case x.State == cloud.Failed && !x.Change.ID.Kind.Cloud():
-			note(inCluster)
-		case x.State == cloud.Failed || worst == none:
-			note(inCloud)
+		case x.State != cloud.Failed:
+		case x.Change.ID.Kind.Cloud():
+			note(x.Change.Owner, inCloud)
+		default:
+			note(x.Change.Owner, inCluster)
 		}
 	}
-	return worst
+	for _, x := range report.Outcomes {
+		if x.State == cloud.Skipped && worst[x.Change.Owner] == none && !errors.Is(x.Err, cloud.ErrStopped) {
+			note(x.Change.Owner, inCloud)
+		}
+	}
 }
 
 // obstacle is what keeps a gateway that is being deleted; empty: nothing that is known.

@@ -39,9 +39,12 @@ Examples:
 The first Ctrl-C, or SIGTERM, finishes the calls in flight and gives the lock and the Lease back.`
 }
 
-// goneWithin is how long a deleted object is waited for: what takes longer is looked at
-// again later, so that the other gateways' turns come.
-const goneWithin = 10 * time.Second
+// How long a deleted object, and a port that comes to a server or leaves one, is waited
+// for: what takes longer is looked at again later, so that the other gateways' turns come.
+const (
+	goneWithin     = 10 * time.Second
+	attachedWithin = 30 * time.Second
+)
 
 func (c reconcileCommand) check(g *Globals) error {
 	switch {
@@ -77,7 +80,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	stop.Graceful()
 	front := &front{}
 	return serving(stop, c.Listen, front, func(ctx context.Context) error {
-		driver, err := connecting(ctx, stop, log, front, openstack.Options{Cloud: estate.OpenStack.Cloud, Stop: stop.stop, Log: log, UserAgent: userAgent()})
+		driver, err := connecting(ctx, stop, log, front, openstack.Options{Cloud: estate.OpenStack.Cloud, Stop: stop.stop, Log: log, UserAgent: userAgent(), DetachTimeout: attachedWithin})
 		if err != nil || driver == nil {
 			return err
 		}
