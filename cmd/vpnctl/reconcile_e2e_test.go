@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,8 +29,26 @@ type controlled struct {
 	lab            *lab.Lab
 	dir, namespace string
 	as, leases     string // the controller's kubeconfig and the Lease's namespace; empty: an administrator's, and the test's
-	log            bytes.Buffer
+	log            diary
 	running        *exec.Cmd
+}
+
+// diary is what several processes say, one after the other.
+type diary struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (d *diary) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Write(p)
+}
+
+func (d *diary) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.String()
 }
 
 // TestKubeReconcile goes through a gateway's life with vpnctl reconcile as a process:
@@ -118,15 +137,28 @@ func (c *controlled) cloud() {
 }
 
 // start starts a controller.
-func (c *controlled) start() {
-	c.running = exec.Command("vpnctl", "reconcile", "--estate", filepath.Join(c.dir, "vpnctl.yaml"), "--kubeconfig", cmp.Or(c.as, c.lab.Kubeconfig),
-		"--leader-elect-namespace", cmp.Or(c.leases, c.namespace), "--listen", "127.0.0.1:0")
-	c.running.Env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+filepath.Join(c.dir, "clouds.yaml"))
-	c.running.Stderr = &c.log
-	if err := c.running.Start(); err != nil {
+func (c *controlled) start(more ...string) *exec.Cmd {
+	c.t.Helper()
+	c.running = c.controller(more...)
+	c.begin(c.running)
+	return c.running
+}
+
+// controller is one that is still to be started.
+func (c *controlled) controller(more ...string) *exec.Cmd {
+	args := []string{"reconcile", "--estate", filepath.Join(c.dir, "vpnctl.yaml"), "--kubeconfig", cmp.Or(c.as, c.lab.Kubeconfig),
+		"--leader-elect-namespace", cmp.Or(c.leases, c.namespace), "--listen", "127.0.0.1:0"}
+	cmd := exec.Command("vpnctl", append(args, more...)...)
+	cmd.Env = append(os.Environ(), "OS_CLIENT_CONFIG_FILE="+filepath.Join(c.dir, "clouds.yaml"))
+	cmd.Stderr = &c.log
+	return cmd
+}
+
+func (c *controlled) begin(cmd *exec.Cmd) {
+	c.t.Helper()
+	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	cmd := c.running
 	c.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		if c.t.Failed() {
