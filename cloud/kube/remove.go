@@ -42,14 +42,23 @@ func (d *Driver) remove(ctx context.Context, c plan.Change) error {
 	if err := d.unhold(ctx, k, have); err != nil {
 		return err
 	}
-	uid, foreground := have.GetUID(), metav1.DeletePropagationForeground
+	uid, propagation := have.GetUID(), propagation(k)
 	if have.GetDeletionTimestamp() == nil {
-		err := objects.Delete(ctx, before.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &foreground})
+		err := objects.Delete(ctx, before.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return explained(err)
 		}
 	}
 	return d.gone(ctx, k, have)
+}
+
+// propagation is how an object is deleted: a Deployment is there until its pod is gone,
+// and what nothing hangs from goes at once.
+func propagation(k kind) metav1.DeletionPropagation {
+	if k.name == kindDeployment {
+		return metav1.DeletePropagationForeground
+	}
+	return metav1.DeletePropagationBackground
 }
 
 // unhold takes our own finalizer off a manifest: whoever removes it through here

@@ -31,6 +31,8 @@ type soak struct {
 	*controlled
 	sim *simulator.Server
 
+	phase time.Time // when the last part of the test ended
+
 	mu    sync.Mutex
 	calls []cloudCall
 	fault func(r *http.Request) simulator.Fault // nil: none
@@ -45,10 +47,12 @@ type cloudCall struct {
 // writes tells whether a call changes anything but the estate's lock.
 func (c cloudCall) writes() bool { return c.method != http.MethodGet }
 
-// newSoak is an estate in a namespace of its own; edit changes the text of its file.
+// newSoak is an estate in a cluster of its own, for a controller looks after all gateways
+// there are; edit changes the text of its file.
 func newSoak(t *testing.T, edit func(estate string) string) *soak {
 	t.Helper()
-	s := &soak{controlled: &controlled{t: t, lab: lab.Start(t), dir: t.TempDir()}}
+	t.Parallel()
+	s := &soak{controlled: &controlled{t: t, lab: lab.Own(t), dir: t.TempDir()}, phase: time.Now()}
 	s.lab.Apply(t, crds.YAML())
 	s.namespace = s.lab.Namespace(t)
 	s.serve()
@@ -56,6 +60,13 @@ func newSoak(t *testing.T, edit func(estate string) string) *soak {
 	s.file("vpnctl.yaml", strings.Replace(edit(text), "spec:\n", "spec:\n  serviceCIDRPool: 100.64.0.0/10\n", 1))
 	s.lab.Apply(t, []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: soak-psk, namespace: "+s.namespace+"}\nstringData: {psk: a-long-one}\n"))
 	return s
+}
+
+// ended says how long a part of the test took.
+func (s *soak) ended(part string) {
+	s.t.Helper()
+	s.t.Logf("%s: %.0f s", part, time.Since(s.phase).Seconds())
+	s.phase = time.Now()
 }
 
 func asItIs(estate string) string { return estate }
@@ -246,7 +257,18 @@ func (s *soak) converged(limit time.Duration, want ...model) {
 	})
 }
 
-// metric reads a setting of the test from the environment.
+// end deletes what stands, and wants nothing to be left.
+func (s *soak) end(all ...model) {
+	s.t.Helper()
+	for _, m := range all {
+		s.drop(m)
+	}
+	s.converged(5 * time.Minute)
+	s.stop()
+	s.empty()
+}
+
+// setting reads a setting of the test from the environment.
 func setting(name string, standard int) int {
 	n := standard
 	if text := os.Getenv(name); text != "" {

@@ -51,12 +51,7 @@ func TestKubeSoakKills(t *testing.T) {
 	s.unmoved(first)
 	t.Logf("%d gateways were promised something", len(first))
 	s.quietly(8 * time.Second)
-	for i := range crowd.stands {
-		s.drop(s.gateway(i, 0))
-	}
-	s.converged(5 * time.Minute)
-	s.stop()
-	s.empty()
+	s.end(crowd.standing()...)
 	if diff := cmp.Diff(foreign, s.foreign()); diff != "" {
 		t.Errorf("what belongs to others (-before +after):\n%s", diff)
 	}
@@ -76,13 +71,15 @@ type crowd struct {
 func (c *crowd) act(n int) {
 	for range n {
 		i := c.random.IntN(len(c.stands))
+		m := c.gateway(i, 0)
 		switch {
+		case !c.stands[i] && c.lab.Get(c.t, m.apiVersion(), m.kind, c.namespace, m.name) != nil: // it is still to go
 		case !c.stands[i]:
 			c.stands[i], c.variant[i] = true, 0
-			c.put(c.gateway(i, 0))
-		case c.random.IntN(4) == 0:
+			c.put(m)
+		case c.random.IntN(8) == 0:
 			c.stands[i] = false
-			c.drop(c.gateway(i, 0))
+			c.drop(m)
 		default:
 			c.variant[i] = 1 + c.random.IntN(9)
 			c.put(c.gateway(i, c.variant[i]))
@@ -107,8 +104,7 @@ func (c *crowd) heal() {
 	c.lost = ""
 }
 
-// standing are the gateways that are to stand. One that was deleted before it was held
-// is written anew by nobody.
+// standing are the gateways that are to stand.
 func (c *crowd) standing() []model {
 	var all []model
 	for i, stands := range c.stands {
@@ -125,8 +121,10 @@ func (c *crowd) strike(n int) {
 	cmd := c.again()
 	var writes atomic.Int64
 	struck := make(chan struct{})
+	patience := time.Duration(300+c.random.IntN(3000)) * time.Millisecond
 	if n%3 > 0 {
-		last := int64(1 + c.random.IntN(40))
+		patience = 15 * time.Second // the lock of the one before has to run out
+		last := int64(1 + c.random.IntN(20))
 		c.disturb(func(r *http.Request) simulator.Fault {
 			if r.Method == http.MethodGet || writes.Add(1) != last {
 				return simulator.Fault{}
@@ -142,7 +140,7 @@ func (c *crowd) strike(n int) {
 	select {
 	case <-struck:
 		c.struck++
-	case <-time.After(time.Duration(500+c.random.IntN(9000)) * time.Millisecond):
+	case <-time.After(patience):
 	}
 	c.kill()
 	c.disturb(nil)

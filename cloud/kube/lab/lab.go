@@ -34,14 +34,27 @@ type Lab struct {
 }
 
 // Start gives the lab of $VPNCTL_KUBELAB, of which it starts what doesn't run. Where
-// that isn't set, the test has a lab of its own, which ends with it.
+// that isn't set, the test has a lab of its own, as with Own.
 func Start(t testing.TB) *Lab {
 	t.Helper()
-	l := &Lab{Kubeconfig: os.Getenv(variable), scripts: scripts(t)}
-	if l.Kubeconfig == "" {
-		l.Kubeconfig = filepath.Join(t.TempDir(), "lab", "kubeconfig")
-		t.Cleanup(func() { l.run(t, "down", "--purge") })
+	shared := os.Getenv(variable)
+	if shared == "" {
+		return Own(t)
 	}
+	return start(t, shared)
+}
+
+// Own gives a lab that is the test's alone, and ends with it.
+func Own(t testing.TB) *Lab {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "lab", "kubeconfig")
+	t.Cleanup(func() { (&Lab{Kubeconfig: kubeconfig, scripts: scripts(t)}).run(t, "down", "--purge") })
+	return start(t, kubeconfig)
+}
+
+func start(t testing.TB, kubeconfig string) *Lab {
+	t.Helper()
+	l := &Lab{Kubeconfig: kubeconfig, scripts: scripts(t)}
 	l.dir = filepath.Dir(l.Kubeconfig)
 	l.Up(t)
 	l.connect(t)
