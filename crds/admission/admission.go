@@ -27,6 +27,7 @@ type rules struct {
 	structural *schema.Structural
 	schema     validation.SchemaValidator
 	cel        *cel.Validator
+	namespaced bool
 }
 
 // New reads the definitions that the binary carries.
@@ -41,6 +42,7 @@ func New() (Server, error) {
 		if err != nil {
 			return nil, err
 		}
+		of.namespaced = wire.Spec.Scope == apiextensionsv1.NamespaceScoped
 		s[wire.Spec.Names.Kind] = of
 	}
 	return s, nil
@@ -56,7 +58,7 @@ func read(wire *apiextensionsv1.JSONSchemaProps) (rules, error) {
 		return rules{}, err
 	}
 	validator, _, err := validation.NewSchemaValidator(&props)
-	return rules{structural, validator, cel.NewValidator(structural, true, celconfig.PerCallLimit)}, err
+	return rules{structural: structural, schema: validator, cel: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, err
 }
 
 // Check says why an object is refused: as a new one where old is nil, else as a

@@ -124,6 +124,13 @@ func (c check) unreadable(problems []decode.Problem) {
 	}
 }
 
+// empty refuses a text that was written and says nothing, where admission would.
+func (c check) empty(field string) {
+	if c.has(field) {
+		c.fail(field, refuse("an empty text").with("remove the field for the default"))
+	}
+}
+
 // within tells whether a field path is another one or lies below it.
 func within(field, above string) bool {
 	rest, ok := strings.CutPrefix(field, above)

@@ -85,6 +85,9 @@ func (c check) target(field string, w vpnv1alpha1.Target, reverse bool) vpn.Targ
 		return a, no
 	})
 	t.Ports = c.ports(field, w)
+	if w.Protocol == "" {
+		c.empty(field + ".protocol")
+	}
 	switch protocol := read(c, field+".protocol", w.Protocol, one(string(vpnv1alpha1.TCP), string(vpnv1alpha1.UDP))); {
 	case len(w.Ports)+len(w.PortRanges) > 0:
 		t.Protocol = cmp.Or(protocol, string(vpnv1alpha1.TCP))
@@ -139,7 +142,7 @@ func portRange(s string) (vpn.PortRange, *refusal) {
 	first, err1 := strconv.ParseUint(from, 10, 16)
 	last, err2 := strconv.ParseUint(to, 10, 16)
 	switch {
-	case !found || err1 != nil || err2 != nil || first == 0:
+	case !found || err1 != nil || err2 != nil || first == 0 || len(from) > 5 || len(to) > 5:
 		return vpn.PortRange{}, refuse("%s is not first-last with ports from 1 to 65535", quoted(s))
 	case first > last:
 		return vpn.PortRange{}, refuse("%s starts after its end", quoted(s))

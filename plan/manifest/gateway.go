@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
@@ -155,6 +154,7 @@ func (g *gateway) ike(field string, w vpnv1alpha1.IKE) *vpn.IKE {
 
 func (c check) lifetime(field string, w vpnv1alpha1.Lifetime, otherwise time.Duration) time.Duration {
 	if w == "" {
+		c.empty(field)
 		return otherwise
 	}
 	return read(c, field, w, lifetime)
@@ -188,14 +188,14 @@ func (c check) secretRef(field string, w vpnv1alpha1.SecretKeyRef) vpn.SecretRef
 }
 
 func secretName(s string) (string, *refusal) {
-	if !patterns.secretName.MatchString(s) || strings.Contains(s, "..") {
+	if !patterns.secretName.MatchString(s) || len(s) > 253 {
 		return "", refuse("%s is not the name of a Secret", quoted(s)).with("lower-case letters, digits, hyphens and dots")
 	}
 	return s, nil
 }
 
 func secretKey(s string) (string, *refusal) {
-	if !patterns.secretKey.MatchString(s) || s == "." || strings.HasPrefix(s, "..") {
+	if !patterns.secretKey.MatchString(s) || len(s) > 253 {
 		return "", refuse("%s is not a key of a Secret", quoted(s)).with("letters, digits and -_.")
 	}
 	return s, nil

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"strings"
+	"unicode"
 
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -56,6 +57,8 @@ func (l *link) customer(s ipsecv1alpha1.ClusterLinkSpec) {
 		l.fail(field, refuse("set without credentialsSecretRef").with("remove it: the link stays in our own project"))
 	case strings.TrimSpace(s.CustomerProjectID) != s.CustomerProjectID:
 		l.fail(field, refuse("%s has white space around it", quoted(s.CustomerProjectID)))
+	case strings.ContainsFunc(s.CustomerProjectID, unicode.IsControl):
+		l.fail(field, refuse("%s holds control characters", quoted(s.CustomerProjectID)))
 	case len(s.CustomerProjectID) > 64:
 		l.fail(field, refuse("longer than 64 characters"))
 	}

@@ -45,7 +45,9 @@ func vpnPeer(c check, w vpnv1alpha1.VPNPeer) *party {
 		p.ipsec(s.IPsec.Peer, s.IPsec.RemoteSubnets, s.IPsec.ESP, s.IPsec.Mode)
 		p.model.PSK = c.secretRef("spec.ipsec.pskSecretRef", s.IPsec.PSKSecretRef)
 		p.model.Selectors = vpn.PerSubnet
-		if s.IPsec.Selectors != "" {
+		if s.IPsec.Selectors == "" {
+			p.empty("spec.ipsec.selectors")
+		} else {
 			p.model.Selectors = vpn.Selectors(read(c, "spec.ipsec.selectors", s.IPsec.Selectors, one(string(vpn.PerSubnet), string(vpn.Joined))))
 		}
 	default:
@@ -54,8 +56,8 @@ func vpnPeer(c check, w vpnv1alpha1.VPNPeer) *party {
 	}
 	if s.Authorization != nil {
 		p.model.Grants = &vpn.Grants{
-			Exposures:        c.grants("spec.authorization.exposures", s.Authorization.Exposures),
-			ReverseExposures: c.grants("spec.authorization.reverseExposures", s.Authorization.ReverseExposures),
+			Exposures:        c.grants("spec.authorization.exposures", s.Authorization.Exposures, vpnv1alpha1.MaxExposures),
+			ReverseExposures: c.grants("spec.authorization.reverseExposures", s.Authorization.ReverseExposures, vpnv1alpha1.MaxReverseExposures),
 		}
 	}
 	return p
@@ -69,6 +71,9 @@ func (p *party) ipsec(peer vpnv1alpha1.PeerEndpoint, subnets []vpnv1alpha1.CIDR,
 	p.subnets(p.block+".remoteSubnets", subnets)
 	p.model.ESPProposals = p.proposals(p.block+".esp.proposals", esp.Proposals)
 	p.model.ESPLifetime = p.lifetime(p.block+".esp.lifetime", esp.Lifetime, defaultESPLifetime)
+	if mode == "" {
+		p.empty(p.block + ".mode")
+	}
 	switch read(p.check, p.block+".mode", mode, one(string(vpnv1alpha1.SNAT), string(vpnv1alpha1.Routed))) {
 	case string(vpnv1alpha1.Routed):
 		p.fail(p.block+".mode", refuse("routed is not supported").with("use snat, and reverse exposures for the way from our side"))
@@ -162,7 +167,8 @@ func (p *party) ownOverlaps() {
 }
 
 // grants reads the names of one list; whether they exist is a later question.
-func (c check) grants(field string, list []vpnv1alpha1.Label) []string {
+func (c check) grants(field string, list []vpnv1alpha1.Label, most int) []string {
+	c.limit(field, len(list), most)
 	var out []string
 	for i, w := range list {
 		at := fmt.Sprintf("%s[%d]", field, i)

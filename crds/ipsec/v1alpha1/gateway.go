@@ -49,6 +49,12 @@ type IPsecGatewayList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.exposures) || !has(self.serviceCIDR) || self.serviceCIDR.size() == 0 || self.exposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || e.virtualIP.startsWith(self.serviceCIDR.substring(0, self.serviceCIDR.size() - 4)))",message="a pinned virtual IP must lie in serviceCIDR"
 // +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || self.reverseExposures.exists_one(o, has(o.virtualIP) && o.virtualIP == e.virtualIP))",message="a virtual IP can be pinned once"
 // +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || !has(self.serviceCIDR) || self.serviceCIDR.size() == 0 || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || e.virtualIP.startsWith(self.serviceCIDR.substring(0, self.serviceCIDR.size() - 4)))",message="a pinned virtual IP must lie in serviceCIDR"
+// +kubebuilder:validation:XValidation:rule="!has(self.exposures) || !has(self.serviceCIDR) || self.serviceCIDR.size() == 0 || self.exposures.all(e, !has(e.target.address) || !e.target.address.startsWith(self.serviceCIDR.substring(0, self.serviceCIDR.size() - 4)))",message="the target of an exposure must not lie in serviceCIDR"
+// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !has(self.endpoint.floatingIP) || !has(self.serviceCIDR) || self.serviceCIDR.size() == 0 || !self.endpoint.floatingIP.startsWith(self.serviceCIDR.substring(0, self.serviceCIDR.size() - 4))",message="endpoint.floatingIP must not lie in serviceCIDR"
+// +kubebuilder:validation:XValidation:rule="!has(self.serviceCIDR) || self.serviceCIDR.size() == 0 || self.tunnels.all(t, !t.peer.address.startsWith(self.serviceCIDR.substring(0, self.serviceCIDR.size() - 4)))",message="the address of a peer must not lie in serviceCIDR"
+// +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || !has(self.exposures) || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || self.exposures.all(o, !has(o.virtualIP) || o.virtualIP.size() < 7 || o.virtualIP.startsWith(e.virtualIP.substring(0, e.virtualIP.lastIndexOf('.') + 1))))",message="pinned virtual IPs must lie in one /24"
+// +kubebuilder:validation:XValidation:rule="!has(self.reverseExposures) || self.reverseExposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || self.reverseExposures.all(o, !has(o.virtualIP) || o.virtualIP.size() < 7 || o.virtualIP.startsWith(e.virtualIP.substring(0, e.virtualIP.lastIndexOf('.') + 1))))",message="pinned virtual IPs must lie in one /24"
+// +kubebuilder:validation:XValidation:rule="!has(self.exposures) || self.exposures.all(e, !has(e.virtualIP) || e.virtualIP.size() < 7 || self.exposures.all(o, !has(o.virtualIP) || o.virtualIP.size() < 7 || o.virtualIP.startsWith(e.virtualIP.substring(0, e.virtualIP.lastIndexOf('.') + 1))))",message="pinned virtual IPs must lie in one /24"
 type IPsecGatewaySpec struct {
 	// Endpoint says which public address the gateway answers on.
 	Endpoint vpnv1alpha1.Endpoint `json:"endpoint,omitempty"`
@@ -90,6 +96,8 @@ type Auth struct {
 type Tunnel struct {
 	// Name of the tunnel, also of its connection: another name is another
 	// connection.
+	//
+	// +kubebuilder:validation:XValidation:rule="self != 'include'",message="include can't be the name of a connection"
 	Name vpnv1alpha1.Label `json:"name"`
 	// Peer is the remote IKE endpoint.
 	Peer vpnv1alpha1.PeerEndpoint `json:"peer"`

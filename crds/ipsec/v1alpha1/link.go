@@ -49,7 +49,7 @@ type ClusterLinkSpec struct {
 	// ServiceClusterRouter is the service cluster's router, by name or ID. A
 	// name must be that of exactly one router.
 	//
-	// +kubebuilder:validation:Pattern=`^\S(.*\S)?$`
+	// +kubebuilder:validation:Pattern=`^[^\s[:cntrl:]]([^[:cntrl:]]*[^\s[:cntrl:]])?$`
 	// +kubebuilder:validation:MaxLength=255
 	ServiceClusterRouter string `json:"serviceClusterRouter"`
 	// ServiceClusterCIDR is the network that becomes reachable, without host
@@ -67,7 +67,7 @@ type ClusterLinkSpec struct {
 	// CustomerProjectID is the project that the credential must belong to. Set
 	// exactly with credentialsSecretRef.
 	//
-	// +kubebuilder:validation:Pattern=`^$|^\S(.*\S)?$`
+	// +kubebuilder:validation:Pattern=`^$|^[^\s[:cntrl:]]([^[:cntrl:]]*[^\s[:cntrl:]])?$`
 	// +kubebuilder:validation:MaxLength=64
 	CustomerProjectID string `json:"customerProjectID,omitempty"`
 }
@@ -76,7 +76,7 @@ type ClusterLinkSpec struct {
 type NamespacedSecretRef struct {
 	// Name of the Secret.
 	//
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 	// Namespace of the Secret.

@@ -17,6 +17,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="the name must be a DNS label: at most 63 lower-case letters, digits and hyphens"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.ipsec) || self.metadata.name != 'include'",message="include can't be the name of a connection"
 type VPNPeer struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -137,10 +138,11 @@ type PeerWireGuard struct {
 	// Endpoint is host:port of a site that can be dialled. A literal address
 	// also narrows the security group to it.
 	//
-	// +kubebuilder:validation:Pattern=`^$|^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[0-9]{1,5}$`
+	// +kubebuilder:validation:Pattern=`^$|^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*:[1-9][0-9]{0,4}$`
 	// +kubebuilder:validation:MaxLength=259
 	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || !self.matches(':[0-9]{1,5}$') || (int(self.split(':')[1]) >= 1 && int(self.split(':')[1]) <= 65535)",message="a port lies between 1 and 65535"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+:') || isIP(self.split(':')[0])",message="the host looks like an address and is none"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9.]+:') || !self.matches('[.][0-9]+:')",message="a host name must not end in a number"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9.]+:') || !self.matches('^(0|127|169[.]254|22[4-9]|2[3-5][0-9])[.]')",message="not the address of a host that can be reached"
 	Endpoint string `json:"endpoint,omitempty"`
 	// Address of a road warrior within the gateway's roadWarriorCIDR. Default:

@@ -38,14 +38,16 @@ const (
 	MulticastNetworkPattern = `^(22[4-9]|2[3-5][0-9])[.].*/([4-9]|..)$`
 	// HostPattern is an RFC 1123 host name, or nothing.
 	HostPattern = `^$|^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`
-	// EndpointPattern is host:port without white space, or nothing.
-	EndpointPattern = `^$|^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[0-9]{1,5}$`
+	// EndpointPattern is host:port, or nothing.
+	EndpointPattern = `^$|^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*:[1-9][0-9]{0,4}$`
 	// PortRangePattern is first-last.
 	PortRangePattern = `^[0-9]{1,5}-[0-9]{1,5}$`
-	// SecretNamePattern is a DNS subdomain, the name of a Secret.
-	SecretNamePattern = `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`
-	// SecretKeyPattern is a key within a Secret.
-	SecretKeyPattern = `^[-._a-zA-Z0-9]{1,253}$`
+	// SecretNamePattern is a DNS subdomain, the name of a Secret. It has at most 253
+	// characters.
+	SecretNamePattern = `^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`
+	// SecretKeyPattern is a key within a Secret: it becomes a file, so neither . nor
+	// what begins with two dots. It has at most 253 characters.
+	SecretKeyPattern = `^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$`
 )
 
 // Limits of the wire format, as far as they are not a matter of taste.

@@ -11,10 +11,11 @@ type Label string
 // +kubebuilder:validation:Enum=aes256-sha256-ecp256;aes256-sha512-ecp384;aes256gcm16-prfsha384-ecp384;aes256gcm16-prfsha256-ecp256
 type Proposal string
 
-// Lifetime is a whole number followed by s, m or h, such as 86400s.
+// Lifetime is a whole number followed by s, m or h, such as 86400s: a year at most.
 //
 // +kubebuilder:validation:Pattern=`^[0-9]+[smh]$`
 // +kubebuilder:validation:MaxLength=12
+// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+[smh]$') || int(self.substring(0, self.size() - 1)) <= (self.endsWith('s') ? 31622400 : self.endsWith('m') ? 527040 : 8784)",message="longer than a year"
 type Lifetime string
 
 // Identity is an IKE identity: FQDN, address or e-mail style, without white
@@ -59,12 +60,12 @@ type ServiceCIDR string
 type SecretKeyRef struct {
 	// Name of the Secret.
 	//
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 	// Key within the Secret.
 	//
-	// +kubebuilder:validation:Pattern=`^[-._a-zA-Z0-9]{1,253}$`
+	// +kubebuilder:validation:Pattern=`^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$`
 	// +kubebuilder:validation:MaxLength=253
 	Key string `json:"key"`
 }
@@ -75,7 +76,7 @@ type Endpoint struct {
 	// IP is allocated from. Default: the pool that the Estate names. A change
 	// after creation has no effect.
 	//
-	// +kubebuilder:validation:Pattern=`^$|^\S(.*\S)?$`
+	// +kubebuilder:validation:Pattern=`^$|^[^\s[:cntrl:]]([^[:cntrl:]]*[^\s[:cntrl:]])?$`
 	// +kubebuilder:validation:MaxLength=255
 	FloatingIPPool string `json:"floatingIPPool,omitempty"`
 	// FloatingIP pins an existing floating IP of the project instead of
