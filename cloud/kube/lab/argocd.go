@@ -89,6 +89,17 @@ spec:
 `, argoVersion, argoNamespace, r.Name, r.URL, at, kind))
 }
 
+// Use has Argo CD do what manifests of an AppProject and an Application say, both of
+// which have the repository's name. When the test is over, what it applied stays.
+func (a *ArgoCD) Use(t testing.TB, r *Repository, manifests []byte) {
+	t.Helper()
+	t.Cleanup(func() {
+		a.lab.Delete(t, argoVersion, "Application", argoNamespace, r.Name)
+		a.lab.Delete(t, argoVersion, "AppProject", argoNamespace, r.Name)
+	})
+	a.lab.Apply(t, manifests)
+}
+
 // Refresh has Argo CD pull and compare once more, and waits until it has.
 func (a *ArgoCD) Refresh(t testing.TB, r *Repository) ArgoStatus {
 	t.Helper()

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 const (
@@ -62,6 +64,21 @@ spec:
   path: %[6]q
   sourceRef: {kind: GitRepository, name: %[4]s}
 `, fluxSource, fluxKustomize, fluxNamespace, r.Name, r.URL, path))
+}
+
+// Use has Flux do what manifests of a GitRepository and a Kustomization say, both of
+// which have the repository's name. When the test is over, what it applied stays.
+func (f *Flux) Use(t testing.TB, r *Repository, manifests []byte) {
+	t.Helper()
+	t.Cleanup(func() {
+		all := f.lab.Objects(t, fluxKustomize, "Kustomization", fluxNamespace)
+		if _, err := all.Patch(lasting(t), r.Name, types.MergePatchType, []byte(`{"spec":{"prune":false}}`), metav1.PatchOptions{}); err != nil {
+			t.Error(err)
+		}
+		f.lab.Delete(t, fluxKustomize, "Kustomization", fluxNamespace, r.Name)
+		f.lab.Delete(t, fluxSource, "GitRepository", fluxNamespace, r.Name)
+	})
+	f.lab.Apply(t, manifests)
 }
 
 // Reconcile has Flux pull and apply once more, as it does every ten minutes, and waits

@@ -1,0 +1,156 @@
+//go:build e2e
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vpnctl/vpnctl/cloud/kube/lab"
+)
+
+var everything metav1.ListOptions
+
+// remote is where the pipelines push to, in all examples.
+const remote = "https://git.example.com/deploy.git"
+
+// example reads a file of examples/pipelines, with the lab's repository in it.
+func (s *synced) example(file string) []byte {
+	s.t.Helper()
+	text := read(s.t, "examples/pipelines/"+file)
+	if !strings.Contains(text, remote) {
+		s.t.Fatalf("%s doesn't follow %s", file, remote)
+	}
+	return []byte(strings.ReplaceAll(text, remote, s.repository.URL))
+}
+
+type byFlux struct {
+	*synced
+	flux *lab.Flux
+}
+
+func (f *byFlux) follow() { f.flux.Use(f.t, f.repository, f.example("flux/gateways.yaml")) }
+func (f *byFlux) again()  { f.flux.Reconcile(f.t, f.repository) }
+
+func (f *byFlux) sync(commit string) {
+	if s := f.flux.Synced(f.t, f.repository, commit); len(s.Inventory) != len(f.files()) {
+		f.t.Errorf("Flux keeps %d objects, the tree has %d", len(s.Inventory), len(f.files()))
+	}
+}
+
+func (f *byFlux) says() string {
+	switch s := f.flux.Status(f.t, f.repository); {
+	case s.Ready.Status == "True":
+		return "healthy"
+	case s.Ready.Reason == "HealthCheckFailed":
+		return "failed"
+	default:
+		return s.Ready.Reason + ": " + s.Ready.Message
+	}
+}
+
+type byArgoCD struct {
+	*synced
+	argo *lab.ArgoCD
+}
+
+func (a *byArgoCD) follow() {
+	var settings struct{ Data map[string]string }
+	if err := yaml.Unmarshal([]byte(read(a.t, "examples/pipelines/argocd/argocd-cm.yaml")), &settings); err != nil {
+		a.t.Fatal(err)
+	}
+	a.argo.Settings(a.t, settings.Data)
+	a.argo.Use(a.t, a.repository, a.example("argocd/gateways.yaml"))
+}
+
+// again wants it to be synced every time.
+func (a *byArgoCD) again() {
+	if s := a.argo.Refresh(a.t, a.repository); s.Sync != "Synced" || len(s.Complaints) > 0 {
+		a.t.Errorf("Argo CD says %s: %v %+v", s.Sync, s.Complaints, s.Resources)
+	}
+}
+
+func (a *byArgoCD) sync(commit string) {
+	s := a.argo.Synced(a.t, a.repository, commit)
+	if len(s.Resources) != len(a.files()) || len(s.Complaints) > 0 {
+		a.t.Errorf("Argo CD keeps %d objects, the tree has %d; it says %v", len(s.Resources), len(a.files()), s.Complaints)
+	}
+}
+
+func (a *byArgoCD) says() string {
+	switch s := a.argo.Status(a.t, a.repository); s.Health {
+	case "Healthy":
+		return "healthy"
+	case "Degraded":
+		return "failed"
+	default:
+		return fmt.Sprintf("%s: %+v", s.Health, s.Resources)
+	}
+}
+
+// report writes to the statuses what the agents in the pods would.
+func (s *synced) report() {
+	s.t.Helper()
+	for _, o := range s.files() {
+		switch o.GetKind() {
+		case "VPNPeer":
+			s.status(o.GetKind(), o.GetNamespace(), o.GetName(), `{"state":"ESTABLISHED","up":"1 of 1","bytesIn":4711}`)
+		case "VPNGateway":
+			s.status(o.GetKind(), o.GetNamespace(), o.GetName(), `{"peersUp":"1 of 1"}`)
+		case "IPsecGateway":
+			s.status(o.GetKind(), o.GetNamespace(), o.GetName(), `{"tunnelsUp":"2 of 2","tunnels":[{"name":"hq","state":"ESTABLISHED"}]}`)
+		}
+	}
+	s.engine.again()
+	s.present()
+}
+
+func (s *synced) status(kind, namespace, name, status string) {
+	s.t.Helper()
+	s.patch(kind, namespace, name, `{"status":`+status+`}`, "status")
+}
+
+func (s *synced) patch(kind, namespace, name, patch string, subresource ...string) {
+	s.t.Helper()
+	group := "vpn.bnerd.net/v1alpha1"
+	if kind == "IPsecGateway" {
+		group = "ipsec.bnerd.net/v1alpha1"
+	}
+	of := s.lab.Objects(s.t, group, kind, namespace)
+	if _, err := of.Patch(s.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "vpnctl-agent"}, subresource...); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// health has a controller keep a gateway, say of it that it isn't ready, and then that
+// it is; the engine says the same.
+func (s *synced) health() {
+	s.t.Helper()
+	const kind, name = "VPNGateway", "remote"
+	namespace := s.customers["globex"]
+	s.patch(kind, namespace, name, `{"metadata":{"finalizers":["vpn.bnerd.net/cleanup"]}}`)
+	for _, c := range []struct{ status, want string }{{"True", "healthy"}, {"False", "failed"}, {"True", "healthy"}} {
+		condition, _ := json.Marshal([]map[string]any{{
+			"type": "Ready", "status": c.status, "reason": "Said", "message": "by a controller",
+			"lastTransitionTime": time.Now().UTC().Format(time.RFC3339), "observedGeneration": 1,
+		}})
+		s.status(kind, namespace, name, `{"conditions":`+string(condition)+`}`)
+		s.engine.again()
+		lab.Await(s.t, 2*time.Minute, func(context.Context) string {
+			if got := s.engine.says(); got != c.want {
+				return fmt.Sprintf("with Ready %s, want %s, got %s", c.status, c.want, got)
+			}
+			return ""
+		})
+	}
+	s.patch(kind, namespace, name, `{"metadata":{"finalizers":null}}`)
+	s.status(kind, namespace, name, `{"conditions":null}`)
+	s.engine.again()
+}
