@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 BIN     := bin/vpnctl
 
-.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane bench bench-reconcile generate
+.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane e2e-kube e2e-gitops e2e-argocd bench bench-reconcile generate
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/vpnctl
@@ -49,7 +49,7 @@ tidy:
 clean-tree:
 	@out=$$(git status --porcelain); if [ -n "$$out" ]; then echo "the tree is not clean:"; echo "$$out"; exit 1; fi
 
-e2e: e2e-render e2e-dataplane e2e-openstack ## real nft, charon and WireGuard, real OpenStack services
+e2e: e2e-render e2e-dataplane e2e-openstack e2e-kube e2e-gitops ## real nft, charon and WireGuard, OpenStack, Kubernetes, Flux
 
 e2e-render: ## every rendered ruleset through nft, every swanctl.conf into a charon
 	render/testdata/e2e-render
@@ -59,6 +59,15 @@ e2e-dataplane: ## gateway pods that carry packets, from the rendered files, agai
 
 e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Placement, Glance and Nova
 	cloud/openstack/testdata/e2e-openstack
+
+e2e-kube: ## definitions, driver and controller on a real Kubernetes, which is built once
+	cloud/kube/testdata/e2e TestKube
+
+e2e-gitops: ## what apply writes, synced by a real Flux, which is built once
+	cloud/kube/testdata/e2e TestFlux
+
+e2e-argocd: ## the same by a real Argo CD; takes long to build, so e2e leaves it out
+	cloud/kube/testdata/e2e TestArgoCD
 
 bench: ## the limits, measured
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/... ./agent/... ./cmd/vpnctl

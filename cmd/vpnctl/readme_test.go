@@ -66,6 +66,28 @@ func TestReadmeConsole(t *testing.T) {
 	}
 }
 
+// TestReadmeFiles: a block "```yaml FILE" shows that file. A line "..." stands for any
+// lines.
+func TestReadmeFiles(t *testing.T) {
+	lines := readmeLines(t)
+	shown := 0
+	for i, line := range lines {
+		name, ok := strings.CutPrefix(line, "```yaml examples/")
+		if !ok {
+			continue
+		}
+		shown++
+		block := lines[i+1 : i+1+slices.Index(lines[i+1:], "```")]
+		file := strings.Split(strings.TrimRight(source(t, "examples/"+name), "\n"), "\n")
+		if !matches(block, file) {
+			t.Errorf("README.md:%d: examples/%s (-README +file):\n%s", i+1, name, cmp.Diff(block, file))
+		}
+	}
+	if shown < 5 {
+		t.Errorf("the README shows %d files", shown)
+	}
+}
+
 func readmeLines(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(readme)
