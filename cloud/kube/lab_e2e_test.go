@@ -25,6 +25,7 @@ func TestKubeProperties(t *testing.T) {
 	for _, n := range servers(t) {
 		nodes = append(nodes, n.Name+"=openstack:///"+n.ServerID)
 	}
+	t.Setenv("VPNCTL_KUBELAB", "") // a lab of its own, with these nodes and no others
 	t.Setenv("VPNCTL_KUBELAB_NODES", strings.Join(nodes, " "))
 	l := lab.Start(t)
 	l.Apply(t, crds.YAML())

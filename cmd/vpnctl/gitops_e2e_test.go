@@ -56,11 +56,7 @@ func newSynced(t *testing.T) *synced {
 	}
 	s.namespace = s.customers["acme"] // names the estate, too
 	s.cloud()
-	seed, err := os.ReadFile(filepath.Join(s.dir, "seed/vpnctl.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.file("checkout/vpnctl.yaml", string(seed)+"  monitoring: {podMonitor: true, prometheusRule: true}\n")
+	s.estate()
 	for example, files := range map[string][]string{
 		"acme": {"gateway.yaml", "plant1.yaml"}, "globex": {"gateway.yaml", "sites.yaml", "people.yaml"}, "initech": {"gateway.yaml"},
 	} {
@@ -72,6 +68,16 @@ func newSynced(t *testing.T) *synced {
 	s.repository = s.lab.Repository(t)
 	s.repository.Name = "gateways" // of the engine's objects, too
 	return s
+}
+
+// estate writes the Estate's file, with everything that can be rendered.
+func (s *synced) estate(without ...string) {
+	s.t.Helper()
+	seed, err := os.ReadFile(s.path("seed/vpnctl.yaml"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.file("checkout/vpnctl.yaml", string(seed)+"  monitoring: {podMonitor: true, prometheusRule: true}\n"+s.owners(without))
 }
 
 // life goes from the first sync to the end of a gateway.
@@ -87,6 +93,7 @@ func (s *synced) life() {
 	// An hour of intervals, and nobody writes anything.
 	s.atRest(7)
 	s.planEmpty()
+	s.planInCluster()
 
 	s.edit("acme/plant1.yaml", "198.51.100.7", "198.51.100.20")
 	was := s.deployment("acme", "dc1")
@@ -131,95 +138,6 @@ func (s *synced) planEmpty() {
 	}
 }
 
-// files are the objects of the tree.
-func (s *synced) files() []*unstructured.Unstructured {
-	s.t.Helper()
-	var all []*unstructured.Unstructured
-	err := filepath.WalkDir(s.path("checkout/deploy"), func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == "kustomization.yaml" || filepath.Ext(path) != ".yaml" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err == nil {
-			all = append(all, manifestOf(s.t, string(text)))
-		}
-		return err
-	})
-	if err != nil || len(all) < 20 {
-		s.t.Fatalf("%d objects in the tree: %v", len(all), err)
-	}
-	return all
-}
-
-// present wants every object of the tree in the cluster, with what the tree says.
-func (s *synced) present() {
-	s.t.Helper()
-	for _, want := range s.files() {
-		got := s.lab.Get(s.t, want.GetAPIVersion(), want.GetKind(), want.GetNamespace(), want.GetName())
-		if got == nil {
-			s.t.Errorf("%s %s is not in the cluster", want.GetKind(), want.GetName())
-			continue
-		}
-		if path := missing(want.Object, got.Object, ""); path != "" {
-			s.t.Errorf("%s %s has another %s than its file", want.GetKind(), want.GetName(), path)
-		}
-		if want.GetKind() == "Deployment" && lab.ConditionOf(got, "Available").Status != "True" {
-			s.t.Errorf("Deployment %s is not available", want.GetName())
-		}
-	}
-}
-
-// missing is the path of the first value that isn't as wanted, or is absent.
-func missing(want, got any, path string) string {
-	switch w := want.(type) {
-	case map[string]any:
-		g, _ := got.(map[string]any)
-		for key, value := range w {
-			if at := missing(value, g[key], path+"."+key); at != "" {
-				return at
-			}
-		}
-	case []any:
-		g, _ := got.([]any)
-		if len(g) != len(w) {
-			return path
-		}
-		for i := range w {
-			if at := missing(w[i], g[i], path+"[]"); at != "" {
-				return at
-			}
-		}
-	default:
-		if want != got {
-			return path
-		}
-	}
-	return ""
-}
-
-// atRest has the engine look several times and wants nothing of the gateways written.
-func (s *synced) atRest(times int) {
-	s.t.Helper()
-	mark := s.lab.Mark(s.t)
-	for range times {
-		s.engine.again()
-	}
-	for _, w := range s.lab.Writes(s.t, mark) {
-		if s.customer(w.Namespace) {
-			s.t.Errorf("with nothing to do: %s", w)
-		}
-	}
-}
-
-func (s *synced) customer(namespace string) bool {
-	for _, n := range s.customers {
-		if n == namespace {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *synced) edit(file, from, to string) {
 	s.t.Helper()
 	path := s.path("checkout/gateways/" + file)
@@ -257,6 +175,7 @@ func (s *synced) leave(customer, kind, name string) {
 	if err := os.RemoveAll(s.path("checkout/gateways/" + customer)); err != nil {
 		s.t.Fatal(err)
 	}
+	s.estate(customer)
 	if out := s.vpnctl("apply", "--auto-approve", "--prune"); !strings.Contains(out, "held until") {
 		s.t.Errorf("nothing is held while the pod runs:\n%s", out)
 	}
