@@ -18,17 +18,17 @@ import (
 
 var everything metav1.ListOptions
 
-// remote is where the pipelines push to, in all examples.
-const remote = "https://git.example.com/deploy.git"
+// deployURL is where the pipelines push to, in all examples.
+const deployURL = "https://git.example.com/deploy.git"
 
 // example reads a file of examples/pipelines, with the lab's repository in it.
 func (s *synced) example(file string) []byte {
 	s.t.Helper()
 	text := read(s.t, "examples/pipelines/"+file)
-	if !strings.Contains(text, remote) {
-		s.t.Fatalf("%s doesn't follow %s", file, remote)
+	if !strings.Contains(text, deployURL) {
+		s.t.Fatalf("%s doesn't follow %s", file, deployURL)
 	}
-	return []byte(strings.ReplaceAll(text, remote, s.repository.URL))
+	return []byte(strings.ReplaceAll(text, deployURL, s.repository.URL))
 }
 
 type byFlux struct {
