@@ -2,7 +2,9 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"sync"
 	"time"
 
@@ -134,6 +136,9 @@ func (f *following) sight() (Sight, bool) {
 
 // heard notes whether a call was answered.
 func (f *following) heard(ctx context.Context, i int, err error) {
+	if call, is := errors.AsType[*url.Error](err); is { // whose URL says nothing to people
+		err = call.Err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	was := f.away[i]

@@ -119,7 +119,7 @@ func (v *vigil) follow(g *Globals, s *streams, stop *interrupts) error {
 			}
 			cluster, seen, away = sight.Cluster, true, ""
 			if sight.Away.Err != nil {
-				away = view.Away(sight.Away)
+				away, v.stuck = view.Away(sight.Away), nil // nobody could look meanwhile
 			}
 		case <-tick.C:
 			show.Tick()
