@@ -64,7 +64,7 @@ func rosterWorld(t *testing.T) *fakeapi.Server {
 	}
 	api.Put(t, manifestOf(vpnGroup, "VPNPeer", "globex", "lost", fields{"gatewayRef": "dc1"}, nil))
 	api.Put(t, manifestOf(ipsecGroup, "IPsecGateway", "acme", "dc1", fields{"tunnels": []any{fields{"name": "z"}, fields{"name": "a"}}}, fields{
-		"tunnelsUp": "1 of 2", "tunnels": []any{fields{"name": "z", "state": "ESTABLISHED", "up": "2 of 3", "since": clock(3), "rekeyAt": clock(8), "bytesIn": int64(5)}},
+		"tunnelsUp": "1 of 2", "tunnels": []any{fields{"name": "z", "state": "ESTABLISHED", "up": "2 of 3", "since": clock(3), "rekeyAt": clock(8), "bytesIn": int64(5)}, fields{"name": "old", "state": "DOWN", "up": "0 of 1"}},
 	}))
 	api.Put(t, manifestOf(ipsecGroup, "ClusterLink", "", "north", fields{"serviceClusterRouter": "r", "serviceClusterCIDR": "10.40.0.0/16"}, fields{"transitIP": "10.0.0.3"}))
 	return api
@@ -82,6 +82,7 @@ func wantedRoster() roster.Cluster {
 		Gateways: []roster.Gateway{
 			{Owner: vpn.Owner{Kind: vpn.KindIPsecGateway, Namespace: "acme", Name: "dc1"}, Manifest: roster.Manifest{Generation: 1}, Protocol: vpn.IPsec, Touched: true, Peers: []roster.Peer{
 				peer("z", 0, false, roster.Report{State: "ESTABLISHED", Up: 2, Expected: 3, Since: at(3), RekeyAt: at(8), In: 5}), peer("a", 0, false, roster.Report{}),
+				peer("old", 0, false, roster.Report{State: "DOWN", Expected: 1}),
 			}},
 			{Owner: vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: "dc1"}, Protocol: vpn.WireGuard, Touched: true, Address: "203.0.113.20", ServiceCIDR: "100.64.3.0/24",
 				FixedAddress: "10.0.0.14", Node: "worker-2", PublicKey: "key", VirtualIPs: []roster.VirtualIP{{Name: "erp", IP: "100.64.3.10", Reverse: true}},
@@ -127,6 +128,11 @@ func TestRoster(t *testing.T) {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	for _, g := range got.Gateways {
+		for _, p := range g.Peers {
+			if gone := p.Name == "gone" || p.Name == "old"; p.Gone() != gone {
+				t.Errorf("%s of %s: gone %v", p.Name, g.Owner, p.Gone())
+			}
+		}
 		if time.Since(g.Reported).Abs() > time.Hour || time.Since(g.Created).Abs() > time.Hour {
 			t.Errorf("%s was made at %s and reported at %s", g.Owner, g.Created, g.Reported)
 		}

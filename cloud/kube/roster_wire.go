@@ -2,6 +2,8 @@ package kube
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,18 +39,33 @@ func ipsecGateway(w *ipsecv1alpha1.IPsecGateway, m roster.Manifest) roster.Gatew
 		VirtualIPs: virtualIPs(s.VirtualIPs), Reported: reportedAt(w.ManagedFields),
 	}
 	g.Touched = len(m.Conditions) > 0 || s.TunnelsUp != "" || s.ServiceCIDR != ""
+	g.Peers = tunnels(w, g)
+	return g
+}
+
+// tunnels are those that are written, in their order, and then those that the pod still
+// speaks of.
+func tunnels(w *ipsecv1alpha1.IPsecGateway, g roster.Gateway) []roster.Peer {
+	var all []roster.Peer
 	told := map[string]ipsecv1alpha1.TunnelStatus{}
-	for _, t := range s.Tunnels {
+	for _, t := range w.Status.Tunnels {
 		told[t.Name] = t
 	}
-	for _, t := range w.Spec.Tunnels {
-		p := roster.Peer{Namespace: w.Namespace, Gateway: w.Name, Name: string(t.Name), Manifest: roster.Manifest{Created: m.Created}}
-		if r, is := told[string(t.Name)]; is {
-			p.Report = report(r.State, r.Up, r.Message, r.Since, nil, r.RekeyAt, r.BytesIn, r.BytesOut, g.Reported)
-		}
-		g.Peers = append(g.Peers, p)
+	add := func(name string, created time.Time) {
+		t := told[name]
+		delete(told, name)
+		all = append(all, roster.Peer{
+			Namespace: w.Namespace, Gateway: w.Name, Name: name, Manifest: roster.Manifest{Created: created},
+			Report: report(t.State, t.Up, t.Message, t.Since, nil, t.RekeyAt, t.BytesIn, t.BytesOut, g.Reported),
+		})
 	}
-	return g
+	for _, t := range w.Spec.Tunnels {
+		add(string(t.Name), g.Created)
+	}
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		add(name, time.Time{})
+	}
+	return all
 }
 
 func vpnPeer(w *vpnv1alpha1.VPNPeer, m roster.Manifest) roster.Peer {

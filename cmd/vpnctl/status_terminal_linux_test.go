@@ -37,7 +37,7 @@ func TestStatusWatchedOnATerminal(t *testing.T) {
 	tty.await("\x1b[H! cluster away since ")
 	w.away.Store(false)
 	w.gateway("True", "ESTABLISHED")
-	tty.await("  plant1  up  -  in 5 B  out 0 B")
+	tty.await("  plant1  up  -  in 5 B  out 0 B\x1b[K\r\n\x1b[J\x1b[?7h")
 	tty.enter("\x03")
 	if code := (&life{t: t}).ended(cmd); code != exitDone {
 		t.Errorf("exit %d, want %d", code, exitDone)

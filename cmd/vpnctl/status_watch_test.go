@@ -37,6 +37,8 @@ func newWatched(t *testing.T) *watched {
 		t.Fatal(err)
 	}
 	w.env = append(os.Environ(), "KUBECONFIG="+file, "NO_COLOR=1", "GORACE=atexit_sleep_ms=0")
+	w.api.Put(t, map[string]any{"apiVersion": "vpn.bnerd.net/v1alpha1", "kind": "VPNPeer", "metadata": map[string]any{"namespace": "acme", "name": "plant1"},
+		"spec": map[string]any{"gatewayRef": "dc1"}})
 	w.gateway("False", "DOWN")
 	return w
 }

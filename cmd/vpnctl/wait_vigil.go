@@ -18,6 +18,7 @@ type vigil struct {
 	waited  []view.Waited
 	verdict map[string]roster.Verdict // by name
 	stuck   map[string]time.Time      // since when only an edit helps
+	away    string                    // why the cluster is; empty: it answers
 }
 
 // look judges what was seen.
@@ -108,7 +109,7 @@ func (v *vigil) follow(g *Globals, s *streams, stop *interrupts) error {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	var cluster roster.Cluster
-	seen, away, looked := false, "", time.Time{}
+	seen, looked := false, time.Time{}
 	for {
 		select {
 		case <-late.C:
@@ -117,9 +118,9 @@ func (v *vigil) follow(g *Globals, s *streams, stop *interrupts) error {
 			if !open {
 				return context.Cause(stop.ctx)
 			}
-			cluster, seen, away = sight.Cluster, true, ""
+			cluster, seen, v.away = sight.Cluster, true, ""
 			if sight.Away.Err != nil {
-				away, v.stuck = view.Away(sight.Away), nil // nobody could look meanwhile
+				v.away, v.stuck = view.Away(sight.Away), nil // nobody could look meanwhile
 			}
 		case <-tick.C:
 			show.Tick()
@@ -132,8 +133,8 @@ func (v *vigil) follow(g *Globals, s *streams, stop *interrupts) error {
 		}
 		looked = time.Now()
 		v.look(cluster, looked)
-		show.Set(v.waited, away)
-		if away == "" && (v.over() || v.hopeless(time.Now())) {
+		show.Set(v.waited, v.away)
+		if v.away == "" && (v.over() || v.hopeless(time.Now())) {
 			return nil
 		}
 	}
@@ -164,5 +165,9 @@ func (v *vigil) result(s *streams) error {
 	case stuck > 0 && !v.command.KeepWaiting:
 		return exit{code: exitStuck, message: fmt.Sprintf("%d of %d %s, and only an edit of a manifest helps", met, total, v.command.For)}
 	}
-	return exit{code: exitTimedOut, message: fmt.Sprintf("%d of %d %s after %s", met, total, v.command.For, v.command.Timeout)}
+	late := fmt.Sprintf("%d of %d %s after %s", met, total, v.command.For, v.command.Timeout)
+	if v.away != "" {
+		late += "; " + v.away
+	}
+	return exit{code: exitTimedOut, message: late}
 }

@@ -63,8 +63,11 @@ func (g Gateway) awaitTunnels(peer string, now time.Time) Verdict {
 		return Verdict{Text: g.Ready().text()}
 	}
 	var wanted, waiting []string
+	roams := false
 	for _, p := range g.Peers {
-		if peer != "" && p.Name != peer || peer == "" && p.Roams {
+		leaves := p.Gone() || !p.Deleting.IsZero()
+		roams = roams || p.Roams && !leaves
+		if peer != "" && p.Name != peer || peer == "" && (p.Roams || leaves) {
 			continue
 		}
 		wanted = append(wanted, p.Name)
@@ -81,7 +84,7 @@ func (g Gateway) awaitTunnels(peer string, now time.Time) Verdict {
 		return Verdict{Met: true, Text: fmt.Sprintf("%d of %d up", len(wanted), len(wanted))}
 	case peer != "":
 		return Verdict{Text: "has no such peer yet"}
-	case len(g.Peers) > 0:
+	case roams:
 		return Verdict{Met: true, Text: "has road warriors alone, who come and go"}
 	}
 	return Verdict{Text: "has no peer yet"}

@@ -26,6 +26,7 @@ func TestAwait(t *testing.T) {
 	withPeers := func(g Gateway, peers ...Peer) Gateway { g.Peers = peers; return g }
 	good := Gateway{Touched: true, Manifest: conditions(ready)}
 	deleted := Gateway{Touched: true, Manifest: Manifest{Deleting: noon, Conditions: []Condition{says("Ready", Unknown, "Deleting", "port: 409", 2)}}}
+	leaving, gone := Peer{Name: "b", Report: down, Manifest: Manifest{Deleting: noon}}, Peer{Gateway: "g", Name: "c", Report: down}
 	for sentence, c := range map[string]struct {
 		gateway Gateway
 		goal    Goal
@@ -54,6 +55,8 @@ func TestAwait(t *testing.T) {
 		"one that isn't there":              {withPeers(good, Peer{Name: "a", Report: up}), GoalTunnel, "c", Verdict{Text: "has no such peer yet"}},
 		"no peers":                          {good, GoalTunnel, "", Verdict{Text: "has no peer yet"}},
 		"road warriors aren't waited for":   {withPeers(good, Peer{Name: "a", Report: up}, Peer{Name: "b", Report: down, Roams: true}), GoalTunnel, "", Verdict{Met: true, Text: "1 of 1 up"}},
+		"nor are peers that leave":          {withPeers(good, Peer{Name: "a", Report: up}, leaving, gone), GoalTunnel, "", Verdict{Met: true, Text: "1 of 1 up"}},
+		"who are all there is":              {withPeers(good, leaving, gone), GoalTunnel, "", Verdict{Text: "has no peer yet"}},
 		"unless they are named":             {withPeers(good, Peer{Name: "b", Report: down, Roams: true}), GoalTunnel, "b", Verdict{Text: "b down: no answer"}},
 		"road warriors alone":               {withPeers(good, Peer{Name: "b", Report: down, Roams: true}), GoalTunnel, "", Verdict{Met: true, Text: "has road warriors alone, who come and go"}},
 		"tunnels as before the edit":        {withPeers(Gateway{Touched: true, Manifest: conditions(says("Ready", True, "Ready", "", 1))}, Peer{Name: "a", Report: up}), GoalTunnel, "", Verdict{Text: "status is of an older version of the manifest (generation 1, now 2), and said True"}},

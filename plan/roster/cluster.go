@@ -98,7 +98,7 @@ func (m Manifest) Condition(kind string) (Condition, bool) {
 // Outdated tells whether a condition speaks of an older version of the manifest.
 func (m Manifest) Outdated(c Condition) bool { return c.Generation != 0 && c.Generation < m.Generation }
 
-// Gone tells whether a peer has no manifest any more, although its gateway's pod still
+// Gone tells whether a peer is in no manifest any more, although its gateway's pod still
 // speaks of it.
 func (p Peer) Gone() bool { return p.Gateway != "" && p.Created.IsZero() }
 

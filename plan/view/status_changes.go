@@ -103,5 +103,5 @@ func Screen(text string, height int) string {
 		more := len(lines) - height + 2
 		lines = append(lines[:height-2], fmt.Sprintf("and %s", count(more, "more line")))
 	}
-	return "\x1b[?7l\x1b[H" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[K\r\n\x1b[J\x1b[?7h"
+	return "\x1b[?7l\x1b[H" + strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J\x1b[?7h"
 }

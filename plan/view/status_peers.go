@@ -85,7 +85,7 @@ func (s *status) peer(p roster.Peer, t roster.Tunnel) peerLine {
 	}
 	switch {
 	case p.Gone():
-		parts = append(parts, "its manifest is gone")
+		parts = append(parts, "no manifest has it any more")
 	case !p.Deleting.IsZero():
 		parts = append(parts, "its manifest is being deleted")
 	}

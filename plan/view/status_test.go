@@ -178,9 +178,9 @@ func TestScreen(t *testing.T) {
 		height int
 		want   string
 	}{
-		"what fits":             {"a\nb\n", 5, "\x1b[?7l\x1b[Ha\x1b[K\r\nb\x1b[K\r\n\x1b[J\x1b[?7h"},
-		"what doesn't":          {"a\nb\nc\nd\n", 4, "\x1b[?7l\x1b[Ha\x1b[K\r\nb\x1b[K\r\nand 2 more lines\x1b[K\r\n\x1b[J\x1b[?7h"},
-		"a height not known of": {"a\nb\nc\n", 0, "\x1b[?7l\x1b[Ha\x1b[K\r\nb\x1b[K\r\nc\x1b[K\r\n\x1b[J\x1b[?7h"},
+		"what fits":             {"a\nb\n", 5, "\x1b[?7l\x1b[Ha\x1b[K\nb\x1b[K\n\x1b[J\x1b[?7h"},
+		"what doesn't":          {"a\nb\nc\nd\n", 4, "\x1b[?7l\x1b[Ha\x1b[K\nb\x1b[K\nand 2 more lines\x1b[K\n\x1b[J\x1b[?7h"},
+		"a height not known of": {"a\nb\nc\n", 0, "\x1b[?7l\x1b[Ha\x1b[K\nb\x1b[K\nc\x1b[K\n\x1b[J\x1b[?7h"},
 	} {
 		if diff := cmp.Diff(c.want, Screen(c.text, c.height)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", sentence, diff)
