@@ -12,9 +12,8 @@ import (
 
 // looking says what of which cluster is looked at.
 type looking struct {
-	Namespace  string `short:"n" placeholder:"NS" help:"Only this namespace; names may then leave it out."`
-	Kubeconfig string `placeholder:"FILE" help:"Which cluster. Default: $KUBECONFIG, else ~/.kube/config, else the pod's own." type:"path"`
-	Context    string `placeholder:"NAME" help:"Entry of the kubeconfig. Default: its current one."`
+	clusterAccess
+	Namespace string `short:"n" placeholder:"NS" help:"Only this namespace; names may then leave it out."`
 }
 
 // lookout is where somebody looks, and at what.
@@ -45,7 +44,7 @@ func (l looking) at(g *Globals, command string, texts []string) (lookout, error)
 		}
 	}
 	var err error
-	p.driver, _, err = kube.Connect(kube.Access{Kubeconfig: l.Kubeconfig, Context: l.Context, UserAgent: userAgent()}, kube.Options{})
+	p.driver, _, err = l.connect(kube.Options{})
 	return p, err
 }
 
