@@ -1,0 +1,206 @@
+package reconcile_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/kube"
+	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
+)
+
+// errand is a controller that goes through all that may happen to gateways, over an API
+// server that may forbid something.
+type errand struct {
+	*world
+	api  *fakeapi.Server
+	file string
+	c    *reconcile.Controller
+	log  bytes.Buffer
+}
+
+func newErrand(t *testing.T, deny func(*errand, fakeapi.Call) bool) *errand {
+	l := &errand{world: newWorld(t, simulator.Options{}), api: fakeapi.New(t, "acme")}
+	f := &field{world: l.world, file: filepath.Join(t.TempDir(), "vpnctl.yaml")}
+	f.estateFile(clusterEstate + "  monitoring: {podMonitor: true, prometheusRule: true}\n")
+	l.file = f.file
+	for _, n := range estate(t).Kubernetes.Nodes {
+		l.api.Put(t, map[string]any{
+			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": n.Name},
+			"spec":   map[string]any{"providerID": "openstack:///" + n.ServerID},
+			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
+		})
+	}
+	l.put(everyKind)
+	written := false
+	l.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+		if c.Resource == "vpnpeers" && c.Subresource == "status" && c.Writes() && !written { // another one was first
+			written = true
+			peer := l.api.Get("VPNPeer", "acme", c.Name)
+			peer.Object["status"] = map[string]any{"bytesIn": int64(1)}
+			l.api.PutAs(t, "vpnctl-agent", peer.Object)
+		}
+		return fakeapi.Fault{}
+	}
+	l.api.Deny = func(c fakeapi.Call) bool { return deny(l, c) }
+	l.begin()
+	return l
+}
+
+// everyKind are gateways of every kind, with all that a gateway may have.
+const everyKind = `apiVersion: vpn.bnerd.net/v1alpha1
+kind: VPNGateway
+metadata: {name: remote, namespace: acme}
+spec:
+  protocol: wireguard
+  wireguard: {listenPort: 51820}
+  exposures:
+  - {name: erp, target: {address: 10.96.0.20, ports: [8443]}}
+---
+apiVersion: vpn.bnerd.net/v1alpha1
+kind: VPNPeer
+metadata: {name: ina, namespace: acme}
+spec:
+  gatewayRef: remote
+  wireguard: {publicKey: "qGgHi3zNyqEgVAtnBhdpVnl8wcVHrYlc1mKH8HbF5kM=", presharedKeySecretRef: {name: ina-psk, key: psk}}
+---
+apiVersion: ipsec.bnerd.net/v1alpha1
+kind: IPsecGateway
+metadata: {name: old, namespace: acme}
+spec:
+  ike: {version: 2, proposals: [aes256-sha256-ecp256]}
+  auth: {pskSecretRef: {name: old-psk, key: psk}}
+  tunnels:
+  - {name: plant, peer: {address: 198.51.100.30, id: plant.example}, remoteSubnets: [192.168.30.0/24], esp: {proposals: [aes256-sha256-ecp256]}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: old-psk, namespace: acme}
+data: {psk: eA==}
+`
+
+// pskOfIna is the last Secret that is needed.
+const pskOfIna = "apiVersion: v1\nkind: Secret\nmetadata: {name: ina-psk, namespace: acme}\ndata: {psk: eA==}\n"
+
+func (l *errand) put(documents string) {
+	for text := range strings.SplitSeq(documents, "---\n") {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+			l.t.Fatal(err)
+		}
+		l.api.Put(l.t, object)
+	}
+}
+
+// begin starts a controller that remembers nothing.
+func (l *errand) begin() {
+	driver, err := kube.Over(l.api.Config(), kube.Options{Gone: 10 * time.Second, Poll: time.Millisecond})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	operator, err := l.connect(l.t.Context(), "operator")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.c = &reconcile.Controller{
+		EstateFile: l.file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
+		Missing: driver.Missing, PublicKey: driver.PublicKey, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
+	}
+}
+
+func (l *errand) rounds(n int) {
+	for range n {
+		l.c.Round(l.t.Context())
+	}
+}
+
+// steps are the life, one after the other.
+var steps = []func(*errand){
+	func(l *errand) { l.rounds(2) },
+	func(l *errand) { // pods that don't run, and then do
+		l.pods(false)
+		l.rounds(1)
+	},
+	func(l *errand) {
+		l.pods(true)
+		l.rounds(1)
+		l.put(pskOfIna)
+		l.rounds(1)
+	},
+	func(l *errand) { // what was told an hour ago is told by another process
+		for _, o := range l.api.All() {
+			if o.GetKind() == "Event" {
+				o.Object["lastTimestamp"] = time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+				l.api.Put(l.t, o.Object)
+			}
+		}
+		l.api.Remove(l.t, "Secret", "acme", "ina-psk")
+		l.begin()
+		l.rounds(2)
+	},
+	func(l *errand) { // the mark of the key that was made is lost
+		key := l.api.Get("Secret", "acme", "remote-wg-key")
+		if key == nil {
+			l.t.Fatalf("no key was made:\n%s", l.said())
+		}
+		key.SetAnnotations(nil)
+		l.api.Put(l.t, key.Object)
+		l.rounds(2)
+	},
+	func(l *errand) {
+		l.api.Remove(l.t, "VPNGateway", "acme", "remote")
+		l.api.Remove(l.t, "IPsecGateway", "acme", "old")
+		l.api.Remove(l.t, "VPNPeer", "acme", "ina")
+		l.rounds(3)
+	},
+}
+
+// imageMissing is why the pods don't run.
+const imageMissing = "ImagePullBackOff"
+
+// pods says of the gateways' Deployments whether their pods run.
+func (l *errand) pods(run bool) {
+	for _, name := range []string{"remote", "old"} {
+		d := l.api.Get("Deployment", "acme", name)
+		if d == nil {
+			l.t.Fatalf("no Deployment %s was made:\n%s", name, l.said())
+		}
+		available, status := int64(1), "True"
+		if !run {
+			available, status = 0, "False"
+		}
+		d.Object["status"] = map[string]any{"availableReplicas": available, "readyReplicas": available, "replicas": int64(1), "updatedReplicas": int64(1),
+			"observedGeneration": d.GetGeneration(), "conditions": []any{map[string]any{"type": "Available", "status": status, "message": "not available"}}}
+		l.api.PutAs(l.t, "kube-controller-manager", d.Object)
+		labels, _, _ := unstructured.NestedMap(d.Object, "spec", "template", "metadata", "labels")
+		l.api.PutAs(l.t, "kubelet", map[string]any{
+			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": name + "-1", "namespace": "acme", "labels": labels},
+			"status": map[string]any{"containerStatuses": []any{map[string]any{"name": "dataplane", "state": map[string]any{"waiting": map[string]any{"reason": imageMissing}}}}},
+		})
+	}
+}
+
+// said is what the log, the statuses and the page say.
+func (l *errand) said() string {
+	text := l.log.String()
+	for _, o := range l.api.All() {
+		if status, there := o.Object["status"]; there && strings.Contains(o.GetAPIVersion(), "bnerd.net") {
+			text += fmt.Sprintln(status)
+		}
+	}
+	page := httptest.NewRecorder()
+	l.c.Handler().ServeHTTP(page, httptest.NewRequestWithContext(l.t.Context(), http.MethodGet, "/", nil))
+	return strings.ReplaceAll(text+page.Body.String(), `\`, "")
+}
