@@ -39,6 +39,9 @@ type completable struct {
 	files bool          // its arguments are files
 }
 
+// filesArgument is how arguments are named that are files.
+const filesArgument = "paths"
+
 // completableFlag is a flag and what may follow it.
 type completableFlag struct {
 	name   string // without dashes
@@ -51,13 +54,13 @@ type completableFlag struct {
 }
 
 // completables is the grammar below a node. Flags of the commands above count
-// everywhere, those of a command that need not be named also before it.
+// everywhere, flags and files of a command that need not be named also before it.
 func completables(node *kong.Node, path string, above []*kong.Flag) completable {
 	flags := slices.Concat(above, node.Flags)
 	c := completable{path: path, help: node.Help}
 	for _, p := range node.Positional {
 		c.words = append(c.words, enumOf(p)...)
-		c.files = c.files || p.Name == "paths"
+		c.files = c.files || p.Name == filesArgument
 	}
 	for _, child := range node.Children {
 		if !child.Hidden {
@@ -66,6 +69,7 @@ func completables(node *kong.Node, path string, above []*kong.Flag) completable 
 	}
 	if node.DefaultCmd != nil {
 		flags = slices.Concat(flags, node.DefaultCmd.Flags)
+		c.files = slices.ContainsFunc(node.DefaultCmd.Positional, func(p *kong.Positional) bool { return p.Name == filesArgument })
 	}
 	c.flags = completableFlags(flags)
 	return c

@@ -42,6 +42,11 @@ func zshCommands(c completable, flags []string) string {
 		commands = append(commands, "    "+quote(b.name()+":"+b.help))
 		cases = append(cases, fmt.Sprintf("    %s) %s ;;", b.name(), zshName(b)))
 	}
+	files := ""
+	if c.files { // of a command that need not be named
+		files = "; _files"
+		cases = append(cases, "    *) _files ;;")
+	}
 	return fmt.Sprintf(`%s() {
   local context state state_descr line
   typeset -A opt_args
@@ -53,14 +58,14 @@ func zshCommands(c completable, flags []string) string {
     %s \
     '1: :->command' '*:: :->rest'
   case $state in
-  command) _describe command commands ;;
+  command) _describe command commands%s ;;
   rest)
     case $line[1] in
 %s
     esac ;;
   esac
 }
-`, zshName(c), strings.Join(commands, "\n"), strings.Join(flags, " \\\n    "), strings.Join(cases, "\n"))
+`, zshName(c), strings.Join(commands, "\n"), strings.Join(flags, " \\\n    "), files, strings.Join(cases, "\n"))
 }
 
 func zshFlags(c completable) []string {
