@@ -62,13 +62,13 @@ func TestTextAndMarkdown(t *testing.T) {
 		"what a list keeps is not deleted":       {plan.Plan{Estate: "e", Changes: listChange()}, Options{Header: header}},
 		"a wide terminal takes longer lines":     {everything(), Options{Header: header, Width: 132}},
 		"a blocked gateway says why":             {blocked(), Options{Header: header}},
-		"every gateway's addresses with verbose": {unchanged(2), Options{Verbose: true, Given: standing(unchanged(2))}},
+		"addresses of every gateway with verbose": {unchanged(2), Options{Verbose: true, Given: standing(unchanged(2))}},
 		"many addresses are counted":             {plan.Plan{Estate: "e", Changes: crowded()}, Options{Header: header}},
 		"ranges on our side have rows":           {sources(), Options{Header: header}},
 		"what is reached is more, or is held":    {widened(), Options{Header: header}},
 		"a denial stands first":                  {denied(), Options{Header: header}},
 		"what was reached is not known":          {unread(), Options{Header: header}},
-		"an estate's own files have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
+		"the files of an estate alone have their block": {plan.Plan{Estate: "e", Changes: indexChange()}, Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text, markdown bytes.Buffer
