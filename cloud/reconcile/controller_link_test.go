@@ -17,7 +17,7 @@ func TestALinkIsRefusedInItsStatus(t *testing.T) {
 	f.api.Put(t, map[string]any{
 		"apiVersion": "ipsec.bnerd.net/v1alpha1", "kind": "ClusterLink",
 		"metadata": map[string]any{"name": "north", "finalizers": []any{ipsecv1alpha1.LinkFinalizer}},
-		"spec":     map[string]any{"serviceClusterCIDR": "10.40.0.0/16", "routerID": "5d1e3d2e-1111-4222-8333-444455556666"},
+		"spec":     map[string]any{"serviceClusterCIDR": "10.40.0.0/16", "serviceClusterRouter": "gateway-router"},
 	})
 	f.put(manifestsOf(t, "acme/dc1")...)
 	f.turns(2)

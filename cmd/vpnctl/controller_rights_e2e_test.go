@@ -93,6 +93,7 @@ func (i *installed) live() {
 	i.ready(vpn, "VPNGateway", "dc1", "True Ready")
 	i.ready(vpn, "VPNGateway", "remote", "True Ready")
 	i.ready(ipsec, "IPsecGateway", "old", "True Ready")
+	i.linked()
 
 	i.again(secret)
 	i.contended()
@@ -103,6 +104,20 @@ func (i *installed) live() {
 		i.lab.Delete(i.t, o[0], o[1], i.namespace, o[2])
 	}
 	i.empty()
+}
+
+// linked: a link is refused in its status.
+func (i *installed) linked() {
+	i.lab.Apply(i.t, []byte("apiVersion: ipsec.bnerd.net/v1alpha1\nkind: ClusterLink\nmetadata: {name: "+i.namespace+"}\n"+
+		"spec: {serviceClusterCIDR: 10.40.0.0/16, serviceClusterRouter: gateway-router}\n"))
+	lab.Await(i.t, time.Minute, func(context.Context) string {
+		c := lab.ConditionOf(i.lab.Get(i.t, "ipsec.bnerd.net/v1alpha1", "ClusterLink", "", i.namespace), "Ready")
+		if c.Status != "False" || c.Reason != "NotSupported" {
+			return "the link is not refused: " + c.Message
+		}
+		return ""
+	})
+	i.lab.Delete(i.t, "ipsec.bnerd.net/v1alpha1", "ClusterLink", "", i.namespace)
 }
 
 // others are gateways beside those of the example: one whose key the controller makes, and

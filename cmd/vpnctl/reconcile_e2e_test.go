@@ -25,7 +25,7 @@ import (
 
 // controlled is a controller beside a real cluster and a simulated cloud.
 type controlled struct {
-	t              *testing.T
+	t              testing.TB
 	lab            *lab.Lab
 	dir, namespace string
 	as, leases     string // the controller's kubeconfig and the Lease's namespace; empty: an administrator's, and the test's
@@ -235,7 +235,7 @@ func (c *controlled) file(name, text string) {
 	}
 }
 
-func read(t *testing.T, path string) string {
+func read(t testing.TB, path string) string {
 	text, err := os.ReadFile(root + path)
 	if err != nil {
 		t.Fatal(err)

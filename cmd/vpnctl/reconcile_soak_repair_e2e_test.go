@@ -438,7 +438,7 @@ func (c cloudCall) locks(port string) bool {
 }
 
 // publicOf is the public key of a private one as a Secret holds it.
-func publicOf(t *testing.T, data string) string {
+func publicOf(t testing.TB, data string) string {
 	t.Helper()
 	text, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {

@@ -34,6 +34,8 @@ func Rights() []Right {
 			"as for VPNGateways"},
 		{ipsecv1alpha1.Group, []string{"ipsecgateways/status"}, nil, []string{"get", "patch"},
 			"as for VPNGateways"},
+		{ipsecv1alpha1.Group, []string{"clusterlinks"}, nil, []string{"list", "watch"}, "refuses them by name, as long as links are not supported"},
+		{ipsecv1alpha1.Group, []string{"clusterlinks/status"}, nil, []string{"patch"}, "says so"},
 		{"", []string{"secrets"}, nil, []string{"get", "list", "watch", "create", "patch", "delete"},
 			"sees whether the Secrets that manifests name are there, and have the keys that they name; makes the private key of a WireGuard gateway that names none, puts its labels right, and removes it with the gateway; each gateway's pod gets \"get\" for those that its manifests name"},
 		{"", []string{"configmaps", "serviceaccounts"}, nil, written(), "what a gateway consists of"},
