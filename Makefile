@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 BIN     := bin/vpnctl
 
-.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane e2e-kube e2e-gitops e2e-argocd bench bench-reconcile generate
+.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane e2e-kube e2e-gitops e2e-argocd bench bench-reconcile bench-reconcile-kube generate
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/vpnctl
@@ -74,3 +74,6 @@ bench: ## the limits, measured
 
 bench-reconcile: ## the controller over 1,000 gateways: start to steady, resync, memory, an edit
 	$(GO) test -run '^$$' -bench BenchmarkReconcile -benchtime 1x ./cloud/reconcile
+
+bench-reconcile-kube: ## the same on a real control plane, with its calls per minute at rest: takes half an hour
+	$(GO) test -tags e2e -run '^$$' -bench BenchmarkKubeThousand -benchtime 1x -timeout 2h ./cmd/vpnctl
