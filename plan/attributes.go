@@ -237,6 +237,9 @@ func prefix(p netip.Prefix) string {
 
 func objectAttributes(before, after resource.Object) []Attribute {
 	list := value(nil, attrPath, before.Path, after.Path)
+	if before.Live != nil && before.Live.Deleting {
+		list = append(list, Attribute{Name: attrState, Before: "being deleted"})
+	}
 	if before.Content == after.Content {
 		return list
 	}

@@ -13,9 +13,7 @@ import (
 
 // The kinds whose objects are manifests as they were written.
 const (
-	kindVPNGateway   = resource.Kind("kubernetes.vpngateway")
-	kindIPsecGateway = resource.Kind("kubernetes.ipsecgateway")
-	kindVPNPeer      = resource.Kind("kubernetes.vpnpeer")
+	kindVPNPeer = resource.Kind("kubernetes.vpnpeer")
 )
 
 const kindConfigMap = resource.Kind("kubernetes.configmap")
@@ -43,7 +41,7 @@ func (p *party) causes() []cause {
 	var all []cause
 	for _, x := range p.differs {
 		switch {
-		case x.want.Object == nil || !isManifest(x.want.ID.Kind):
+		case x.want.Object == nil || !x.want.ID.Kind.Manifest():
 		case x.have != nil && x.have.Object != nil:
 			all = append(all, edited(x.want.ID, x.have.Object.Content, x.want.Object.Content)...)
 		case x.have == nil && x.want.ID.Kind == kindVPNPeer:
@@ -56,10 +54,6 @@ func (p *party) causes() []cause {
 		}
 	}
 	return all
-}
-
-func isManifest(k resource.Kind) bool {
-	return k == kindVPNGateway || k == kindIPsecGateway || k == kindVPNPeer
 }
 
 // edited are the differences of two texts of one manifest.

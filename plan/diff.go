@@ -28,6 +28,7 @@ func (d *draft) build() {
 //	port a    other           → update; replace where it can't be changed in place
 //	port a    unmarked        → adopt, under the rule that it carries
 //	port a    of another      → refused
+//	object a  being deleted   → replace, once it is gone
 //	-         route, object   → delete, with its proof
 //	-         a second one    → delete: left over from a change that was cut off
 //	-         anything else   → refused: a living gateway keeps its group, port and address
@@ -71,6 +72,9 @@ func obstacle(x pair) (string, bool) {
 	}
 	if f := x.have.FloatingIP; f != nil && f.Holder != "" {
 		return "floating IP " + f.Address + " is held by " + f.Holder, true
+	}
+	if dying(x.have) && x.have.Proof == "" {
+		return "it is being deleted, and does not carry our mark: whoever deletes it has to end that first", true
 	}
 	if r := x.have.Route; r != nil && r.NextHop == "" && len(r.Foreign) > 0 {
 		return "route " + r.Destination.String() + " leads to " + r.Foreign[0] + ", which is not ours", true
@@ -130,6 +134,8 @@ func action(x pair, differences []Attribute) Action {
 		return slices.ContainsFunc(differences, func(a Attribute) bool { return a.Name == name && a.Before != "" })
 	}
 	switch {
+	case dying(x.have):
+		return Replace
 	case x.have.Adopt != "":
 		return Adopt
 	case len(differences) == 0:
@@ -138,6 +144,12 @@ func action(x pair, differences []Attribute) Action {
 		return Replace
 	}
 	return Update
+}
+
+// dying tells whether an object in a cluster was deleted and still stands. What writes it
+// again would be lost with it.
+func dying(have *resource.Resource) bool {
+	return have.Object != nil && have.Object.Live != nil && have.Object.Live.Deleting
 }
 
 // shed plans the removal of what a living owner no longer wants.

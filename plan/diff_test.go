@@ -302,3 +302,30 @@ func TestARuleOfAnotherHandStandsForAnEqualOneOfOurs(t *testing.T) {
 		t.Errorf("differences %v, want the missing rule", got)
 	}
 }
+
+// TestAnObjectThatIsBeingDeleted: it is made anew, although it says what it should; one that
+// isn't ours is left to whoever deletes it.
+func TestAnObjectThatIsBeingDeleted(t *testing.T) {
+	id := dc1().id(kindDeployment)
+	for proof, want := range map[string]Action{"label": Replace, "": ""} {
+		w := between([]site{dc1()}, []site{dc1()})
+		w.edit(id, func(r *resource.Resource) {
+			o := *r.Object
+			o.Live = &resource.Live{Deleting: true}
+			r.Object, r.Proof = &o, proof
+		})
+		p := Make(w.Input)
+		var got Action
+		for _, c := range p.Changes {
+			if c.ID == id {
+				got = c.Action
+				if c.Proof == "" || c.Reason != "it is being deleted, and made anew once it is gone" {
+					t.Errorf("proof %q, reason %q", c.Proof, c.Reason)
+				}
+			}
+		}
+		if refused := len(p.Refusals) > 0; got != want || refused != (proof == "") {
+			t.Errorf("with the proof %q: %q, want %q; refused: %v", proof, got, want, p.Refusals)
+		}
+	}
+}

@@ -145,7 +145,7 @@ func (d *draft) desired() {
 		if ok {
 			d.matched++
 		}
-		standing := ok && have.Adopt == "" && !have.CutOff && have.Owner == want.Owner && same(&want, &have)
+		standing := ok && have.Adopt == "" && !have.CutOff && !dying(&have) && have.Owner == want.Owner && same(&want, &have)
 		if standing && want.SecurityGroup == nil && want.Applied == nil {
 			continue
 		}

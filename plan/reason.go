@@ -47,6 +47,10 @@ func (p *party) why() why {
 
 func reason(p *party, c *Change, w why) string {
 	switch c.Action {
+	case Replace:
+		if dying(c.Before) {
+			return "it is being deleted, and made anew once it is gone"
+		}
 	case Create:
 		return createReason(p, c)
 	case Adopt:
@@ -200,7 +204,7 @@ func objectReason(p *party, c *Change, w why) string {
 		return "lists what stands in the tree"
 	case len(c.After.Object.Unknown) > 0:
 		return "follows " + strings.Join(c.After.Object.Unknown, ", ")
-	case isManifest(c.ID.Kind):
+	case c.ID.Kind.Manifest():
 		return cmp.Or(told(edited(c.ID, c.Before.Object.Content, c.After.Object.Content), ""), "its labels or annotations")
 	}
 	moved := cmp.Or(told(w.manifests, partOf(c)), told(w.group, partOf(c)))
