@@ -126,7 +126,7 @@ func (c cluster) columns() {
 	}
 }
 
-func manifestOf(t *testing.T, text string) *unstructured.Unstructured {
+func manifestOf(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
