@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
@@ -49,10 +48,10 @@ func TestKubeCRDs(t *testing.T) {
 }
 
 // shell runs a line in bash that uses the lab by kubectl, and gives what it prints.
-func shell(t *testing.T, l *lab.Lab, line string) string {
+func shell(t testing.TB, l *lab.Lab, line string) string {
 	t.Helper()
 	cmd := exec.Command("bash", "-o", "pipefail", "-c", line)
-	cmd.Env = append(cmd.Environ(), "KUBECONFIG="+l.Kubeconfig, "HOME="+filepath.Dir(l.Kubeconfig))
+	cmd.Env = append(cmd.Environ(), "KUBECONFIG="+l.Kubeconfig, "HOME="+t.TempDir())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, out)
