@@ -71,7 +71,10 @@ func (r *round) publicKey(ctx context.Context, done turn, o vpn.Owner) string {
 	}
 	ref := in.Gateway.WireGuard.PrivateKey
 	version := done.Seen.Secrets[o.Namespace+"/"+ref.Name]
-	if last, derived := r.derived[o]; derived && last == version && published(r.gateways[o]) {
+	r.mu.Lock()
+	last, derived := r.derived[o]
+	r.mu.Unlock()
+	if derived && last == version && published(r.gateways[o]) {
 		return ""
 	}
 	key, err := r.PublicKey(ctx, o.Namespace, ref)
@@ -79,6 +82,8 @@ func (r *round) publicKey(ctx context.Context, done turn, o vpn.Owner) string {
 		r.Log.Warn("deriving the public key", "gateway", o.Path(), "error", err)
 		return ""
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.derived[o] = version
 	return key
 }

@@ -30,8 +30,9 @@ type round struct {
 	spared   map[vpn.Owner]string // whose finalizer could not be put on
 	read     *manifest.Cluster
 
-	failures int  // of calls to the cluster
-	done     bool // something was written, or failed
+	mu       sync.Mutex // guards what follows, and derived
+	failures int        // of calls to the cluster
+	done     bool       // something was written
 }
 
 // Round looks once and does what is due. It returns when the next round is.
@@ -250,14 +251,17 @@ func (r *round) locked(ctx context.Context, seen *Result, selected []string, due
 		done.left = r.waiting(result.Plan)
 		return done
 	}
-	r.done = true
+	r.did()
 	late, ended := r.late()
 	done.report = result.Apply(ctx, cloud.Execution{Parallelism: r.Parallelism, Stop: late, Progress: r.progress})
 	ended()
 	if cause := context.Cause(ctx); errors.Is(cause, state.ErrLost) {
 		done.err = cause
 	}
-	done.again = r.removed(done.report) || cutShort(done.report)
+	done.again = r.removed(done.report)
+	for o := range cutShort(done.report) { // more is to be said of it than that its turn is next
+		done.again, done.left[o] = true, true
+	}
 	return done
 }
 
@@ -281,9 +285,18 @@ func (r *round) late() (stop <-chan struct{}, ended func()) {
 	return late, func() { close(over); wait.Wait() }
 }
 
-// cutShort tells whether an apply ended before it was through.
-func cutShort(report *cloud.Report) bool {
-	return slices.ContainsFunc(report.Outcomes, func(x cloud.Outcome) bool { return errors.Is(x.Err, cloud.ErrStopped) })
+// cutShort are the gateways of whom an apply hasn't begun something, and nothing failed.
+func cutShort(report *cloud.Report) map[vpn.Owner]bool {
+	cut := map[vpn.Owner]bool{}
+	for _, x := range report.Outcomes {
+		if errors.Is(x.Err, cloud.ErrStopped) {
+			cut[x.Change.Owner] = true
+		}
+	}
+	for _, x := range report.With(cloud.Failed) {
+		delete(cut, x.Change.Owner)
+	}
+	return cut
 }
 
 // due are the gateways that may be tried, nil for all, and whether any of those has

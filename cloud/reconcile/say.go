@@ -3,6 +3,8 @@ package reconcile
 import (
 	"cmp"
 	"context"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
@@ -32,7 +34,7 @@ func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool 
 		return false
 	}
 	if changed {
-		r.done = true
+		r.did()
 		r.metrics.statuses.Inc()
 		if ready := s.Conditions[len(s.Conditions)-1]; ready.Status == False {
 			r.Log.Warn("not well", "manifest", name(m), "condition", ready.Type, "reason", ready.Reason, "message", ready.Message)
@@ -75,8 +77,31 @@ func (s Standing) status() cloud.Status {
 }
 
 func (r *round) trouble(doing string, m cloud.Manifest, err error) {
+	r.mu.Lock()
 	r.failures++
+	r.mu.Unlock()
 	r.Log.Warn(doing+" "+name(m), "error", err)
+}
+
+// did notes that something was written.
+func (r *round) did() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done = true
+}
+
+// beside does n things, as many side by side as gateways are.
+func (r *round) beside(n int, do func(i int)) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(cmp.Or(r.Parallelism, 8), n) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				do(int(i))
+			}
+		})
+	}
+	workers.Wait()
 }
 
 func name(m cloud.Manifest) string { return m.Kind + " " + m.Namespace + "/" + m.Name }
@@ -105,7 +130,7 @@ func (r *round) release(ctx context.Context, done turn) {
 			r.trouble("taking the finalizer off", m, err)
 			continue
 		}
-		r.done = true
+		r.did()
 		r.Log.Info("released", "manifest", name(m))
 		delete(r.gateways, o)
 		delete(r.deleted, o)

@@ -29,24 +29,36 @@ const unbuilt = "ClusterLink is not supported by this version: nothing is made, 
 // order matters: what judges by the status takes a manifest with a finalizer for one that
 // somebody looks after. Whoever can't be kept from vanishing gets nothing made.
 func (r *round) introduce(ctx context.Context) {
+	var fresh []vpn.Owner
 	for _, o := range slices.SortedFunc(maps.Keys(r.gateways), vpn.Owner.Compare) {
+		if m := r.gateways[o]; !m.Held && !m.Deleting && gateway(o) && !r.DryRun {
+			fresh = append(fresh, o)
+		}
+	}
+	why := make([]string, len(fresh))
+	r.beside(len(fresh), func(i int) { why[i] = r.welcome(ctx, r.gateways[fresh[i]]) })
+	for i, o := range fresh {
+		if why[i] != "" {
+			r.spared[o] = why[i]
+			continue
+		}
 		m := r.gateways[o]
-		if m.Held || m.Deleting || !gateway(o) || r.DryRun {
-			continue
-		}
-		first := cloud.Status{Conditions: []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonPending, "not looked at yet")}}
-		if m.Status == nil && !r.say(ctx, m, first) {
-			r.spared[o] = "its status could not be written"
-			continue
-		}
-		if err := r.Cluster.Hold(ctx, m); err != nil {
-			r.trouble("putting the finalizer on", m, err)
-			r.spared[o] = "its finalizer could not be put on"
-			continue
-		}
 		m.Held = true
 		r.gateways[o] = m
 	}
+}
+
+// welcome says why a gateway could not be introduced, empty where it was.
+func (r *round) welcome(ctx context.Context, m cloud.Manifest) string {
+	first := cloud.Status{Conditions: []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonPending, "not looked at yet")}}
+	if m.Status == nil && !r.say(ctx, m, first) {
+		return "its status could not be written"
+	}
+	if err := r.Cluster.Hold(ctx, m); err != nil {
+		r.trouble("putting the finalizer on", m, err)
+		return "its finalizer could not be put on"
+	}
+	return ""
 }
 
 func gateway(o vpn.Owner) bool { return o.Kind == vpn.KindVPNGateway || o.Kind == vpn.KindIPsecGateway }
@@ -130,6 +142,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 	maps.DeleteFunc(r.derived, func(o vpn.Owner, _ string) bool { _, there := r.gateways[o]; return !there })
 	maps.DeleteFunc(r.asked, func(o vpn.Owner, _ []vpn.SecretRef) bool { _, there := r.gateways[o]; return !there })
 	missing, faults := r.missing(ctx, done), r.faults(done)
+	var due []Standing
 	for _, s := range done.Standings(done.report, done.rollouts(), missing) {
 		if done.left[s.Owner] {
 			continue
@@ -142,11 +155,15 @@ func (r *round) tell(ctx context.Context, done turn) {
 		for i := range s.Conditions {
 			s.Conditions[i].Message = stable(s.Conditions[i].Message)
 		}
-		s.PublicKey = r.publicKey(ctx, done, s.Owner)
 		r.queue.settle(s.Owner, faults(s.Owner), time.Now())
+		due = append(due, s)
+	}
+	r.beside(len(due), func(i int) {
+		s := due[i]
+		s.PublicKey = r.publicKey(ctx, done, s.Owner)
 		r.sayStanding(ctx, r.gateways[s.Owner], s)
 		r.board.stands(s)
-	}
+	})
 	for o, is := range r.deleted {
 		if !is || done.left[o] {
 			continue

@@ -68,6 +68,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
+	collectOften()
 	log := g.agentLog(s)
 	cluster, address, err := c.connect(kube.Options{Stop: stop.stop, Gone: goneWithin})
 	if err != nil {

@@ -40,7 +40,7 @@ func BenchmarkKubeThousand(b *testing.B) {
 	s.ended("start")
 
 	mark, rest := s.lab.Mark(b), time.Now()
-	time.Sleep(3 * time.Minute)
+	time.Sleep(2 * time.Minute)
 	requests, byVerb := 0, map[string]int{}
 	for _, r := range s.lab.Requests(b, mark) {
 		if strings.HasPrefix(r.Agent, "vpnctl/") {
