@@ -51,6 +51,9 @@ type Observation struct {
 	// Secrets are the versions of the Secrets in the gateways' namespaces, by
 	// namespace/name: a value never comes along. Nil: it is not known which there are.
 	Secrets map[string]string
+	// Loose are manifests in a cluster that carry no estate's mark and that nobody asks
+	// for, with the gateway that they are about as their owner.
+	Loose []resource.Resource
 	// Now is the time by the system's own clock, which all runs share, in whole
 	// seconds; zero: it does not tell.
 	Now time.Time
@@ -59,6 +62,13 @@ type Observation struct {
 	Problems []plan.Refusal
 	Notices  []plan.Notice
 }
+
+// Kin is the proof that a manifest without our mark is this estate's.
+const Kin = "its gateway's ledger is this estate's"
+
+// OperatorMade is the rule by which an object in a cluster is taken over that an operator
+// has made for the same manifest.
+const OperatorMade = "made by an operator for the same manifest, which owns it"
 
 // Rollout is whether a gateway's pod runs.
 type Rollout struct {

@@ -55,6 +55,7 @@ func merge(seen []*Observation) *Observation {
 		all.Pins = append(all.Pins, o.Pins...)
 		all.Problems = append(all.Problems, o.Problems...)
 		all.Notices = append(all.Notices, o.Notices...)
+		all.Loose = append(all.Loose, o.Loose...)
 		all.Facts = join(all.Facts, o.Facts)
 		all.Rollouts = union(all.Rollouts, o.Rollouts)
 		all.Secrets = union(all.Secrets, o.Secrets)

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -13,18 +14,49 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// operatorMade is the rule by which an object without our labels is taken over that an
-// operator has made for the same manifest.
-const operatorMade = "made by an operator for the same manifest, which owns it"
+// operator is the label of the operator's Deployment.
+const operator = "app.kubernetes.io/name=bnerd-vpn-operator"
+
+// operatorStopped tells whether no operator looks after the gateways: somebody says so, or
+// its Deployment is at zero. Whoever can't see that gets to know why.
+func (d *Driver) operatorStopped(ctx context.Context) (bool, []plan.Notice, error) {
+	if d.options.OperatorStopped {
+		return true, nil, nil
+	}
+	k, _ := kindOf(kindDeployment)
+	list, err := d.list(ctx, k.resource, operator)
+	if errors.Is(err, cloud.ErrForbidden) {
+		return false, []plan.Notice{{Message: "whether the operator is stopped can't be seen: " + err.Error(), Hint: "say --operator-stopped, once it is"}}, nil
+	}
+	if err != nil {
+		return false, nil, err
+	}
+	for i := range list {
+		wanted, said, _ := unstructured.NestedInt64(list[i].Object, "spec", "replicas")
+		there, _, _ := unstructured.NestedInt64(list[i].Object, "status", "replicas")
+		if !said || wanted > 0 || there > 0 {
+			return false, nil, nil
+		}
+	}
+	return len(list) > 0, nil, nil // one that isn't found may run elsewhere
+}
 
 // children looks for what an operator has made of gateways whose manifests are in the
-// cluster and that have no Deployment of ours yet: objects that the manifest owns.
+// cluster and that have no Deployment of ours yet: objects that the manifest owns. A
+// private key counts as long as it is owned so.
 func (d *Driver) children(ctx context.Context, s *sighting) error {
+	var found []child
+	for i := range s.generated {
+		if k, _ := kindOf(kindSecret); s.owner(&s.generated[i], s.uids) != nil {
+			found = append(found, child{k, &s.generated[i]})
+		}
+	}
 	near := map[string]map[types.UID]vpn.Owner{} // by namespace
 	for uid, o := range s.uids {
 		id := resource.ID{Kind: resource.KubernetesKind(kindDeployment), Namespace: o.Namespace, Name: o.Name}
@@ -49,35 +81,55 @@ func (d *Driver) children(ctx context.Context, s *sighting) error {
 				return err
 			}
 			for i := range items {
-				s.child(k, &items[i], near[namespace], d.options.OperatorStopped)
+				if s.owner(&items[i], near[namespace]) != nil {
+					found = append(found, child{k, &items[i]})
+				}
 			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	stopped, notices, err := d.operatorStopped(ctx)
+	for _, c := range found {
+		s.enter(c, stopped)
+	}
+	s.seen.Notices = append(s.seen.Notices, notices...)
+	return err
+}
+
+// child is an object that an operator has made.
+type child struct {
+	kind   kind
+	object *unstructured.Unstructured
+}
+
+// owner is the gateway whose manifest owns an object that isn't marked as ours, of those
+// that are given; nil: none.
+func (s *sighting) owner(u *unstructured.Unstructured, of map[types.UID]vpn.Owner) *vpn.Owner {
+	if _, marked := ours(u, s.estate.Name); marked {
+		return nil
+	}
+	for _, ref := range u.GetOwnerReferences() {
+		if o, is := of[ref.UID]; is {
+			return &o
 		}
 	}
 	return nil
 }
 
-// child enters an object that a gateway's manifest owns and that isn't marked as ours.
-func (s *sighting) child(k kind, u *unstructured.Unstructured, of map[types.UID]vpn.Owner, stopped bool) {
-	if _, marked := ours(u, s.estate.Name); marked {
+// enter puts what an operator has made into the graph, or says why it can't be taken over.
+func (s *sighting) enter(c child, stopped bool) {
+	r, o := observed(c.kind, c.object), *s.owner(c.object, s.uids)
+	if !stopped {
+		s.seen.Problems = append(s.seen.Problems, plan.Refusal{
+			Owner: o, ID: r.ID, Message: fmt.Sprintf("an operator has made it: %s owns it", o),
+			Hint: "stop the operator for good, and plan with --operator-stopped: what it made is then taken over",
+		})
 		return
 	}
-	for _, ref := range u.GetOwnerReferences() {
-		o, is := of[ref.UID]
-		if !is {
-			continue
-		}
-		r := observed(k, u)
-		if !stopped {
-			s.seen.Problems = append(s.seen.Problems, plan.Refusal{
-				Owner: o, ID: r.ID, Message: fmt.Sprintf("an operator has made it: %s owns it", o),
-				Hint: "stop the operator for good, and plan with --operator-stopped: what it made is then taken over",
-			})
-			return
-		}
-		r.Owner, r.Adopt = o.String(), operatorMade
-		s.seen.Graph.Add(r)
-		return
-	}
+	r.Owner, r.Adopt = o.String(), cloud.OperatorMade
+	s.seen.Graph.Add(r)
 }
 
 // takeOver puts what is wanted in the place of an operator's object, marked as ours and
@@ -105,12 +157,16 @@ func (d *Driver) takeOver(ctx context.Context, k kind, have, want *unstructured.
 	taken.SetAnnotations(joined(have.GetAnnotations(), want.GetAnnotations()))
 	taken.SetManagedFields([]metav1.ManagedFieldsEntry{{}}) // which forgets who wrote what
 	owner, _ := vpn.ParseOwner(want.GetAnnotations()[OwnerAnnotation])
-	others := slices.DeleteFunc(have.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == owner.Kind && r.Name == owner.Name })
-	if len(others) > 0 {
+	if others := disowned(have, owner); len(others) > 0 {
 		taken.SetOwnerReferences(others)
 	}
 	got, err := d.objects(k, have.GetNamespace()).Update(ctx, taken, metav1.UpdateOptions{FieldManager: Manager})
 	return got, explained(err)
+}
+
+// disowned are the owners of an object without a gateway's manifest.
+func disowned(have *unstructured.Unstructured, o vpn.Owner) []metav1.OwnerReference {
+	return slices.DeleteFunc(have.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == o.Kind && r.Name == o.Name })
 }
 
 // joined are both, the latter's where they differ.

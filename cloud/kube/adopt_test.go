@@ -13,6 +13,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // operated is a world whose gateway's manifest was applied by hand and whose objects an
@@ -176,5 +177,85 @@ func TestObstacles(t *testing.T) {
 	p := w.plan(e, plan.Options{})
 	if len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Message, "doesn't know the kind NetworkAttachmentDefinition") {
 		t.Errorf("an unknown kind: %v", p.Refusals)
+	}
+}
+
+// TestAGeneratedKeyOutlivesItsManifest: the Secret that an operator made for a gateway goes
+// with its manifest, until it is taken over; whichever call is the last.
+func TestAGeneratedKeyOutlivesItsManifest(t *testing.T) {
+	e := estate(t, "globex")
+	g := keyed(t, e)
+	start := operated(t, e, newWorld)
+	cr := start.on.Get(g.Owner.Kind, g.Owner.Namespace, g.Owner.Name)
+	start.put(map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{vpn.GeneratedKey: "b2xk"}, "metadata": map[string]any{
+		"namespace": g.Owner.Namespace, "name": g.WireGuard.PrivateKey.Name, "ownerReferences": []any{map[string]any{
+			"apiVersion": cr.GetAPIVersion(), "kind": cr.GetKind(), "name": cr.GetName(), "uid": string(cr.GetUID())}},
+	}})
+	id := "kubernetes.secret/" + g.Owner.Namespace + "/" + g.WireGuard.PrivateKey.Name
+	if p := start.plan(e, plan.Options{}); !slices.ContainsFunc(p.Changes, func(c plan.Change) bool { return c.ID.String() == id && c.Action == plan.Adopt }) {
+		t.Errorf("the plan doesn't take the key over: %v", p.Changes)
+	}
+	w := start.copy(t)
+	w.apply(e, plan.Options{})
+	calls := w.api.Calls()
+	w.settled(e, plan.Options{})
+	for name, fault := range crashes {
+		for n := slices.IndexFunc(calls, fakeapi.Call.Writes); n <= len(calls); n += stride {
+			w := start.copy(t)
+			w.dies(n, fault, e, plan.Options{})
+			w.apply(e, plan.Options{})
+			w.on.Remove(t, g.Owner.Kind, g.Owner.Namespace, g.Owner.Name)
+			key := w.key(g)
+			if key == nil || value(key) != "b2xk" || len(key.GetOwnerReferences()) > 0 || key.GetLabels()[state.LabelEstate] != e.Name {
+				t.Fatalf("%s %d of %d, %+v: the key is %v", name, n, len(calls), calls[n-1], key)
+			}
+		}
+	}
+}
+
+// TestTheOperatorIsStopped: an operator whose Deployment is at zero, everywhere, needs no
+// word; one that can't be seen does, and so does one that isn't found.
+func TestTheOperatorIsStopped(t *testing.T) {
+	e := estate(t, "acme")
+	start := operated(t, e, newWorld)
+	start.stopped = false
+	deployment := func(namespace string, replicas int64) map[string]any {
+		return map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "spec": map[string]any{"replicas": replicas,
+			"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}, "template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}},
+			"metadata": map[string]any{"name": "operator", "namespace": namespace, "labels": map[string]any{"app.kubernetes.io/name": "bnerd-vpn-operator"}}}
+	}
+	for name, test := range map[string]struct {
+		operators []map[string]any
+		hidden    bool
+		stopped   bool
+	}{
+		"none is found":         {},
+		"one runs":              {operators: []map[string]any{deployment("acme", 1)}},
+		"one is at zero":        {operators: []map[string]any{deployment("acme", 0)}, stopped: true},
+		"one of two is at zero": {operators: []map[string]any{deployment("acme", 0), deployment("globex", 1)}},
+		"it can't be seen":      {operators: []map[string]any{deployment("acme", 0)}, hidden: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start.copy(t)
+			for _, o := range test.operators {
+				w.put(o)
+			}
+			w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+				if test.hidden && strings.Contains(c.Query, "bnerd-vpn-operator") {
+					return fakeapi.Fault{Code: 403}
+				}
+				return fakeapi.Fault{}
+			}
+			p := w.plan(e, plan.Options{})
+			if got := len(p.Refusals) == 0; got != test.stopped {
+				t.Errorf("taken over: %v, want %v: %v", got, test.stopped, p.Refusals)
+			}
+			told := slices.ContainsFunc(p.Notices, func(n plan.Notice) bool {
+				return strings.Contains(n.Message, "whether the operator is stopped can't be seen")
+			})
+			if told != test.hidden {
+				t.Errorf("told that it can't be seen: %v, want %v: %v", told, test.hidden, p.Notices)
+			}
+		})
 	}
 }

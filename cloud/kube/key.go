@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vpnctl/vpnctl/cloud"
-	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
 )
@@ -26,22 +26,25 @@ import (
 const keyMaker = Manager + "-key"
 
 // writeKey makes the Secret of a gateway's private key, or puts its labels right. One
-// that is there keeps its key, whoever has made it: one of another hand stays as it is.
-func (d *Driver) writeKey(ctx context.Context, k kind, r *resource.Resource) error {
-	want, err := document(r)
+// that is there keeps its key, whoever has made it: one of another hand stays as it is,
+// unless it is adopted.
+func (d *Driver) writeKey(ctx context.Context, k kind, c plan.Change) error {
+	want, err := document(c.After)
 	if err != nil {
 		return err
 	}
-	o, estate := r.Object, want.GetLabels()[state.LabelEstate]
+	o, owner, estate := c.After.Object, c.After.Owner, want.GetLabels()[state.LabelEstate]
 	have, err := d.look(ctx, k, o.Namespace, o.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return d.makeKey(ctx, k, want)
 	case err != nil:
 		return fmt.Errorf("reading Secret %s/%s: %w", o.Namespace, o.Name, err)
-	case have.GetLabels()[state.LabelEstate] == "" && !bereft(have, estate, r.Owner):
+	case c.Action == plan.Adopt && have.GetLabels()[state.LabelEstate] == "":
+		return d.keepKey(ctx, k, c, have, want)
+	case have.GetLabels()[state.LabelEstate] == "" && !bereft(have, estate, owner):
 		return nil
-	case !bereft(have, estate, r.Owner) && have.GetLabels()[state.LabelEstate] != estate:
+	case !bereft(have, estate, owner) && have.GetLabels()[state.LabelEstate] != estate:
 		return fmt.Errorf("%w: the Secret is that of estate %s", cloud.ErrConflict, have.GetLabels()[state.LabelEstate])
 	}
 	want.SetUID(have.GetUID())
@@ -51,6 +54,23 @@ func (d *Driver) writeKey(ctx context.Context, k kind, r *resource.Resource) err
 	}
 	force := true
 	_, err = d.meta.Resource(k.resource).Namespace(o.Namespace).Patch(ctx, o.Name, types.ApplyPatchType, patch, metav1.PatchOptions{FieldManager: Manager, Force: &force})
+	return explained(err)
+}
+
+// keepKey makes the Secret of an operator ours and takes the manifest's ownership off, at
+// one stroke: the key outlives the manifest, whatever comes between.
+func (d *Driver) keepKey(ctx context.Context, k kind, c plan.Change, have, want *unstructured.Unstructured) error {
+	if seen := c.Before.Object.Live; seen != nil && seen.UID != string(have.GetUID()) {
+		return fmt.Errorf("%w: another Secret stands there by now", cloud.ErrConflict)
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": string(have.GetUID()), "resourceVersion": have.GetResourceVersion(),
+		"labels": want.GetLabels(), "annotations": want.GetAnnotations(), "ownerReferences": disowned(have, c.Owner),
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = d.meta.Resource(k.resource).Namespace(have.GetNamespace()).Patch(ctx, have.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: keyMaker})
 	return explained(err)
 }
 

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/state"
 )
 
@@ -262,9 +261,6 @@ func leaderOf(l *coordinationv1.Lease) *Leader {
 // several; nil where there is none.
 func (d *Driver) leaseOf(ctx context.Context, estate string) (*coordinationv1.Lease, error) {
 	items, err := d.list(ctx, leases, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
-	if apierrors.IsForbidden(err) {
-		return nil, fmt.Errorf("%w: %w", cloud.ErrForbidden, err)
-	}
 	if err != nil {
 		return nil, err
 	}

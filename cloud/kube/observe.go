@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -48,15 +49,17 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 		Graph: resource.Graph{}, Facts: resource.Facts{Nodes: facts, Gateways: map[string]resource.GatewayFacts{}},
 	}}
 	o.manifests()
-	o.keys(vault)
 	for i, k := range kinds {
 		for j := range lists[i] {
 			o.add(k, &lists[i][j])
 		}
 		if k.name == kindDeployment {
-			o.seen.Rollouts = d.rollouts(ctx, e.Name, lists[i])
+			var notice []plan.Notice
+			o.seen.Rollouts, notice = d.rollouts(ctx, e.Name, lists[i])
+			o.seen.Notices = append(o.seen.Notices, notice...)
 		}
 	}
+	o.keys(vault)
 	return o.seen, d.children(ctx, o)
 }
 
@@ -81,6 +84,12 @@ func notInstalled(k kind, err error) error {
 	return err
 }
 
+// forbidden is what the server says to an account that lacks a right.
+type forbidden struct{ error }
+
+func (e forbidden) Unwrap() error   { return e.error }
+func (forbidden) Is(err error) bool { return err == cloud.ErrForbidden }
+
 // list reads all pages of a list. One that ended early is read once more as a whole.
 func (d *Driver) list(ctx context.Context, r schema.GroupVersionResource, selector string) ([]unstructured.Unstructured, error) {
 	return d.listIn(ctx, r, "", selector)
@@ -96,6 +105,9 @@ func (d *Driver) listIn(ctx context.Context, r schema.GroupVersionResource, name
 			all, o = nil, metav1.ListOptions{LabelSelector: selector}
 			continue
 		}
+		if apierrors.IsForbidden(err) {
+			return nil, fmt.Errorf("listing %s: %w: a ClusterRole with the verb list on %s, bound to this account, lets it", r.GroupResource(), forbidden{err}, r.GroupResource())
+		}
 		if err != nil {
 			return nil, fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 		}
@@ -108,11 +120,12 @@ func (d *Driver) listIn(ctx context.Context, r schema.GroupVersionResource, name
 
 // sighting gathers what the lists hold.
 type sighting struct {
-	estate   vpn.Estate
-	seen     *cloud.Observation
-	owners   map[resource.ID]vpn.Owner // of the manifests that were read
-	gateways map[resource.ID]vpn.Owner // by their own manifest
-	uids     map[types.UID]vpn.Owner   // of the gateways' manifests that are in the cluster
+	estate    vpn.Estate
+	seen      *cloud.Observation
+	owners    map[resource.ID]vpn.Owner   // of the manifests that were read
+	gateways  map[resource.ID]vpn.Owner   // by their own manifest
+	uids      map[types.UID]vpn.Owner     // of the gateways' manifests that are in the cluster
+	generated []unstructured.Unstructured // private keys that an operator has made
 }
 
 // manifests notes down what the estate's manifests are.
@@ -152,11 +165,26 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 		return
 	case k.manifest:
 		s.claim(r.ID, u)
+		s.loose(r, u)
 		return
 	default:
 		return
 	}
 	s.seen.Graph.Add(r)
+}
+
+// loose takes down a manifest that nobody asks for, where it is no other estate's.
+func (s *sighting) loose(r resource.Resource, u *unstructured.Unstructured) {
+	if u.GetLabels()[state.LabelEstate] != "" {
+		return
+	}
+	o := vpn.Owner{Kind: r.Object.Kind, Namespace: r.ID.Namespace, Name: r.ID.Name}
+	if r.Object.Kind == vpnv1alpha1.KindVPNPeer {
+		o.Kind = vpn.KindVPNGateway
+		o.Name, _, _ = unstructured.NestedString(u.Object, "spec", "gatewayRef")
+	}
+	r.Owner = o.String()
+	s.seen.Loose = append(s.seen.Loose, r)
 }
 
 // ownerless reports an object with our labels that doesn't say whose it is.

@@ -36,6 +36,7 @@ func (d *Driver) remove(ctx context.Context, c plan.Change) error {
 		return err
 	case before.Live != nil && before.Live.UID != string(have.GetUID()):
 		return fmt.Errorf("%w: another object stands there by now", cloud.ErrConflict)
+	case k.manifest && c.Before.Proof == cloud.Kin && have.GetLabels()[state.LabelEstate] == "":
 	case have.GetLabels()[state.LabelManagedBy] != "vpnctl":
 		return fmt.Errorf("%w: it no longer carries the estate's labels", cloud.ErrConflict)
 	}

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/state"
 )
 
@@ -25,16 +27,18 @@ func (d *Driver) Rollouts(ctx context.Context, estate string) (map[string]cloud.
 	if err != nil {
 		return nil, err
 	}
-	return d.rollouts(ctx, estate, list), nil
+	all, _ := d.rollouts(ctx, estate, list)
+	return all, nil
 }
 
 // rollouts tell of the Deployments that are ours whether their pods run, by owner. Of
 // those that don't the pods are asked, once for all; if that isn't allowed, the
-// Deployment's own words have to do.
-func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unstructured.Unstructured) map[string]cloud.Rollout {
+// Deployment's own words have to do, and a notice says so.
+func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unstructured.Unstructured) (map[string]cloud.Rollout, []plan.Notice) {
 	all := map[string]cloud.Rollout{}
 	var asked bool
 	var pods map[string]string
+	var unseen error
 	for i := range deployments {
 		owner, marked := ours(&deployments[i], estate)
 		if !marked || owner.IsZero() {
@@ -43,7 +47,8 @@ func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unst
 		r := rollout(&deployments[i])
 		if !r.Available {
 			if !asked {
-				pods, asked = d.podTroubles(ctx, estate), true
+				pods, unseen = d.podTroubles(ctx, estate)
+				asked = true
 			}
 			if why := pods[owner.Path()]; why != "" {
 				r.Message = why
@@ -51,7 +56,10 @@ func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unst
 		}
 		all[owner.String()] = r
 	}
-	return all
+	if errors.Is(unseen, cloud.ErrForbidden) {
+		return all, []plan.Notice{{Message: "why pods don't run can't be seen: " + unseen.Error()}}
+	}
+	return all, nil
 }
 
 // rollout tells whether the pod that a Deployment asks for by now is available.
@@ -86,10 +94,10 @@ func rollout(u *unstructured.Unstructured) cloud.Rollout {
 }
 
 // podTroubles say why pods of gateways aren't ready, by the gateway's path.
-func (d *Driver) podTroubles(ctx context.Context, estate string) map[string]string {
+func (d *Driver) podTroubles(ctx context.Context, estate string) (map[string]string, error) {
 	list, err := d.list(ctx, pods, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	slices.SortFunc(list, func(a, b unstructured.Unstructured) int {
 		return a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time)
@@ -103,7 +111,7 @@ func (d *Driver) podTroubles(ctx context.Context, estate string) map[string]stri
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
 // trouble says why a pod isn't ready, empty where it doesn't tell.

@@ -75,6 +75,7 @@ func nameplate(m *metav1.PartialObjectMetadata) (unstructured.Unstructured, erro
 //	the gateway     the Secret            in the graph
 //	names none      ours                  as it is
 //	names none      ours, unlabelled      as it is: it gets its labels back
+//	names none      an operator's         as it is: taken over, see children
 //	names none      by another hand       as it should be: it serves, and is left alone
 //	names none      can't be seen         as it should be, with a notice
 //	names one       ours, from before     no: it goes with the gateway
@@ -110,6 +111,8 @@ func (s *sighting) keys(v vault) {
 			r := observed(k, u)
 			r.Owner, r.Proof = g.Owner.String(), "annotation "+OwnerAnnotation+"="+g.Owner.String()
 			s.seen.Graph.Add(r)
+		case want && !marked && s.owner(u, s.uids) != nil:
+			s.generated = append(s.generated, *u)
 		case want && !marked:
 			s.stands(g, string(u.GetUID()))
 		}

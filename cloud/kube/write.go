@@ -28,6 +28,7 @@ import (
 //	ours                       apply             apply, if it is as the plan saw it
 //	ours, without its labels   apply             conflict
 //	somebody else's            conflict          adopt: apply; update: conflict
+//	being deleted              conflict          conflict; replace: apply once it is gone
 //
 // What another manager holds is taken back where the object is ours, or was the
 // operator's, and named where it isn't.
@@ -44,7 +45,7 @@ func (d *Driver) write(ctx context.Context, c plan.Change) error {
 		return fmt.Errorf("objects of kind %s can't be written", after.Kind)
 	}
 	if k.secret {
-		return d.writeKey(ctx, k, c.After)
+		return d.writeKey(ctx, k, c)
 	}
 	want, err := document(c.After)
 	if err != nil {
@@ -55,10 +56,13 @@ func (d *Driver) write(ctx context.Context, c plan.Change) error {
 		return err
 	}
 	there := err == nil
+	if c.Action == plan.Replace {
+		return d.writeAnew(ctx, k, c, have, there, want)
+	}
 	if err := guard(c, have, there, want.GetLabels()[state.LabelEstate]); err != nil {
 		return err
 	}
-	adopts := there && c.Action == plan.Adopt && c.Before.Adopt == operatorMade
+	adopts := there && c.Action == plan.Adopt && c.Before.Adopt == cloud.OperatorMade
 	if adopts {
 		if have, err = d.takeOver(ctx, k, have, want); err != nil {
 			return err
@@ -73,6 +77,25 @@ func (d *Driver) write(ctx context.Context, c plan.Change) error {
 	if err == nil && adopts {
 		return d.disclaim(ctx, k, got)
 	}
+	return explained(err)
+}
+
+// writeAnew waits for an object that is being deleted to go, and makes it again. Of a
+// manifest our own finalizer is taken off: nothing of its gateway is to go.
+func (d *Driver) writeAnew(ctx context.Context, k kind, c plan.Change, have *unstructured.Unstructured, there bool, want *unstructured.Unstructured) error {
+	if there {
+		seen := c.Before.Object.Live
+		if seen == nil || seen.UID != string(have.GetUID()) || have.GetDeletionTimestamp() == nil {
+			return fmt.Errorf("%w: another object stands there by now", cloud.ErrConflict)
+		}
+		if err := d.unhold(ctx, k, have); err != nil {
+			return err
+		}
+		if err := d.gone(ctx, k, have); err != nil {
+			return err
+		}
+	}
+	_, err := d.objects(k, want.GetNamespace()).Apply(ctx, want.GetName(), want, metav1.ApplyOptions{FieldManager: Manager})
 	return explained(err)
 }
 

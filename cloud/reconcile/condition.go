@@ -113,7 +113,7 @@ func (a *account) allocated() Condition {
 
 func (a *account) stage(s stage) Condition {
 	if r, refused := a.refusal(s.condition); refused {
-		return say(s.condition, False, cmp.Or(r.Reason, s.parts[0].reason), told(r))
+		return say(s.condition, False, cmp.Or(r.Reason, s.reason(r.ID.Kind)), told(r))
 	}
 	if a.fresh && len(a.changes) == 0 && len(a.refusals) > 0 {
 		return say(s.condition, Unknown, ReasonPending, "waits: nothing is made as long as this is refused")
@@ -137,6 +137,12 @@ func (a *account) stage(s stage) Condition {
 		return a.available(c)
 	}
 	return c
+}
+
+// reason is that of the part which a kind of resource is, else of the first.
+func (s stage) reason(k resource.Kind) string {
+	i := slices.IndexFunc(s.parts, func(p part) bool { return p.kind == k && p.step == "" })
+	return s.parts[max(i, 0)].reason
 }
 
 // part tells what became of the changes of one kind.

@@ -39,6 +39,7 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 	d.checkNames()
 	d.checkLinks()
 	d.checkPins()
+	d.checkOperator()
 	d.checkLock()
 	d.checkTree()
 	d.allocate()

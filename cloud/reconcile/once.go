@@ -53,6 +53,8 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 	}
 	if in.Deleted != nil { // its people write them, and keep them: labels of an apply don't matter
 		maps.DeleteFunc(seen.Graph, func(id resource.ID, _ resource.Resource) bool { return id.Kind.Manifest() })
+	} else {
+		kin(seen)
 	}
 	d, err := prepare(in, seen).housed(ctx)
 	if err != nil {
