@@ -17,7 +17,7 @@ import (
 type applyCommand struct {
 	selection
 	gate
-	clusterAccess
+	clusterSide
 	AutoApprove        bool          `help:"Don't ask."`
 	Parallelism        int           `default:"8" placeholder:"N" help:"Gateways side by side. Default: ${default}."`
 	LockTimeout        time.Duration `default:"3m" help:"How long to wait for another run of this estate. Default: ${default}."`
@@ -54,7 +54,7 @@ func (c applyCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	a := &application{applyCommand: c, globals: g, streams: s, stop: stop, job: j}
-	if a.site, err = g.connect(stop, s, j.estate, j.base, c.clusterAccess); err != nil {
+	if a.site, err = g.connect(stop, s, j.estate, j.base, c.clusterSide); err != nil {
 		return err
 	}
 	defer a.site.Close()

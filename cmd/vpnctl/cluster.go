@@ -15,6 +15,20 @@ func (a clusterAccess) connect(o kube.Options) (*kube.Driver, string, error) {
 	return kube.Connect(kube.Access{Kubeconfig: a.Kubeconfig, Context: a.Context, UserAgent: userAgent()}, o)
 }
 
+// clusterSide are the flags of commands that compare manifests with a cluster.
+type clusterSide struct {
+	clusterAccess
+	OperatorStopped bool `help:"With a cluster: no operator looks after these gateways any more, so what it made there is taken over. Needless where its Deployment is found, at zero."`
+}
+
+// words are the flags as they are typed.
+func (a clusterSide) words() []string {
+	if a.OperatorStopped {
+		return append(a.clusterAccess.words(), "--operator-stopped")
+	}
+	return a.clusterAccess.words()
+}
+
 // words are the flags as they are typed.
 func (a clusterAccess) words() []string {
 	var words []string

@@ -32,7 +32,7 @@ func (at *site) Close() error { return at.close() }
 
 // connect reaches the estate's cloud and its Kubernetes side, or with --sim the
 // simulated ones. A relative folder of the estate counts from base.
-func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base string, to clusterAccess) (*site, error) {
+func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base string, to clusterSide) (*site, error) {
 	if g.Sim.On {
 		return g.connectSimulated(stop, s, e, base)
 	}
@@ -53,7 +53,7 @@ func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base strin
 func userAgent() string { return "vpnctl/" + Version() }
 
 // kubernetes reaches the Kubernetes side: a cluster, or a folder of files.
-func (at *site) kubernetes(stop *interrupts, base string, to clusterAccess) error {
+func (at *site) kubernetes(stop *interrupts, base string, to clusterSide) error {
 	if at.estate.Kubernetes.Target == vpn.TargetDirectory {
 		root := at.estate.Kubernetes.Directory
 		if !filepath.IsAbs(root) {
@@ -62,7 +62,7 @@ func (at *site) kubernetes(stop *interrupts, base string, to clusterAccess) erro
 		at.into(root)
 		return nil
 	}
-	driver, address, err := to.connect(kube.Options{Stop: stop.stop})
+	driver, address, err := to.connect(kube.Options{Stop: stop.stop, OperatorStopped: to.OperatorStopped})
 	if err != nil {
 		return err
 	}

@@ -16,18 +16,18 @@ func (c planCommand) next(g *Globals, p plan.Plan) string {
 	case c.pass(p) != nil:
 		return ""
 	case c.Out != "":
-		return line(slices.Concat(g.words(), c.clusterAccess.words(), c.gate.words(), []string{c.Out}))
+		return line(slices.Concat(g.words(), c.clusterSide.words(), c.gate.words(), []string{c.Out}))
 	}
-	return line(slices.Concat(g.words(), c.clusterAccess.words(), c.gate.words(), c.selection.words(), c.Paths))
+	return line(slices.Concat(g.words(), c.clusterSide.words(), c.gate.words(), c.selection.words(), c.Paths))
 }
 
 // next is the command line that goes on with what an apply has held. A saved plan
 // has done its part by then, and doesn't say where its manifests stand.
 func (a *application) next() string {
 	if a.job.saved != nil {
-		return line(slices.Concat(a.globals.words(), a.clusterAccess.words(), a.gate.words(), selected(a.job.options).words())) + " <manifests>"
+		return line(slices.Concat(a.globals.words(), a.clusterSide.words(), a.gate.words(), selected(a.job.options).words())) + " <manifests>"
 	}
-	return line(slices.Concat(a.globals.words(), a.clusterAccess.words(), a.gate.words(), a.selection.words(), a.Paths))
+	return line(slices.Concat(a.globals.words(), a.clusterSide.words(), a.gate.words(), a.selection.words(), a.Paths))
 }
 
 // selected are the flags that a plan's options were made from.

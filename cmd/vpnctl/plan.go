@@ -15,7 +15,7 @@ import (
 type planCommand struct {
 	selection
 	gate
-	clusterAccess
+	clusterSide
 	DetailedExitcode bool     `help:"Exit with 2 when there are changes; held ones are none."`
 	Format           string   `enum:"text,json,markdown" default:"text" help:"text, json or markdown (fits a comment of a pull request)."`
 	Out              string   `short:"o" placeholder:"FILE" help:"Save the plan as well, for apply FILE."`
@@ -109,7 +109,7 @@ func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *v
 		return *j.saved, nil
 	}
 	began := time.Now()
-	at, err := g.connect(stop, s, j.estate, j.base, c.clusterAccess)
+	at, err := g.connect(stop, s, j.estate, j.base, c.clusterSide)
 	if err != nil {
 		return plan.Plan{}, err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 type reconcileCommand struct {
-	clusterAccess
+	clusterSide
 	DryRun               bool          `help:"Plan and report, write nothing: no lock, no status, no finalizer."`
 	Listen               string        `default:":8080" placeholder:"ADDR" help:"Address of the status page, /metrics, /healthz and /readyz. Default: ${default}."`
 	Resync               time.Duration `default:"10m" help:"How long until all is looked at again without a reason. Default: ${default}."`
@@ -70,7 +70,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	}
 	collectOften()
 	log := g.agentLog(s)
-	cluster, address, err := c.connect(kube.Options{Stop: stop.stop, Gone: goneWithin})
+	cluster, address, err := c.connect(kube.Options{Stop: stop.stop, Gone: goneWithin, OperatorStopped: c.OperatorStopped})
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (c renderTree) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err := c.apart(j.base); err != nil {
 		return err
 	}
-	at, err := g.connect(stop, s, j.estate, j.base, clusterAccess{})
+	at, err := g.connect(stop, s, j.estate, j.base, clusterSide{})
 	if err != nil {
 		return err
 	}
