@@ -9,26 +9,53 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/vpnctl/vpnctl/cloud/kube/lab"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/crds"
 )
 
-// newApplied is an estate of Acme's manifests for a cluster, a namespace of which has
-// their Secret, beside a simulated cloud.
-func newApplied(t *testing.T) *controlled {
+// applied is an estate of Acme's manifests for a cluster, in a namespace that has their
+// Secret, and a simulated cloud on loopback whose clock can be put forward.
+type applied struct {
+	*controlled
+	sim   *simulator.Server
+	ahead atomic.Int64 // of the machine's clock, in nanoseconds
+}
+
+func newApplied(t *testing.T) *applied {
 	t.Helper()
-	c := &controlled{t: t, lab: lab.Start(t), dir: t.TempDir()}
-	c.lab.Apply(t, crds.YAML())
-	c.namespace = c.lab.Namespace(t)
-	c.cloud()
-	c.file("vpnctl.yaml", estateOf(c.namespace, "target: cluster"))
-	c.secret()
-	for _, f := range []string{"gateway.yaml", "plant1.yaml"} {
-		c.file("gateways/"+f, c.manifest(f))
+	a := &applied{controlled: &controlled{t: t, lab: lab.Start(t), dir: t.TempDir()}}
+	a.lab.Apply(t, crds.YAML())
+	a.namespace = a.lab.Namespace(t)
+	a.seed()
+	var err error
+	seed, err := (&Globals{Estate: filepath.Join(a.dir, "seed/vpnctl.yaml")}).seed()
+	if err == nil {
+		a.sim, err = simulator.New(simulator.Options{Seed: seed, Keep: simulator.All, Clock: func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) }})
 	}
-	return c
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, closed, err := a.sim.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = closed() })
+	access, err := a.sim.Credentials(url, "operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.file("clouds.yaml", access.CloudsYAML)
+	a.file("vpnctl.yaml", estateOf(a.namespace, "target: cluster"))
+	a.secret()
+	for _, f := range []string{"gateway.yaml", "plant1.yaml"} {
+		a.file("gateways/"+f, a.manifest(f))
+	}
+	return a
 }
 
 func (c *controlled) secret() {
@@ -124,8 +151,7 @@ func TestKubeApply(t *testing.T) {
 	for _, w := range c.ofOurs(mark) {
 		t.Errorf("a plan: %s", w)
 	}
-	out := c.apply()
-	t.Log(out)
+	c.apply()
 	c.await("True Ready")
 
 	c.edit("gateway.yaml", "ports: [636]", "ports: [636, 3269]")

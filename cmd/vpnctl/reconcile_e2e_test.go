@@ -111,8 +111,9 @@ func estateOf(name, kubernetes string) string {
 		"  kubernetes: {" + kubernetes + "}\n  gatewayPod: {image: registry.example.org/vpnctl:1}\n  internalSourceCIDRs: [10.254.0.0/24]\n"
 }
 
-// cloud serves a simulated one, whose servers are the cluster's nodes.
-func (c *controlled) cloud() {
+// seed writes the Estate that a simulated cloud is made for, whose servers are the
+// cluster's nodes.
+func (c *controlled) seed() {
 	list, err := c.lab.Objects(c.t, "v1", "Node", "").List(c.t.Context(), metav1.ListOptions{})
 	if err != nil {
 		c.t.Fatal(err)
@@ -123,6 +124,11 @@ func (c *controlled) cloud() {
 		nodes = append(nodes, fmt.Sprintf("{name: %s, serverID: %s}", n.GetName(), id[strings.LastIndex(id, "/")+1:]))
 	}
 	c.file("seed/vpnctl.yaml", estateOf(c.namespace, "target: directory, directory: deploy, nodes: ["+strings.Join(nodes, ", ")+"]"))
+}
+
+// cloud serves a simulated one.
+func (c *controlled) cloud() {
+	c.seed()
 	cmd := exec.Command("vpnctl", "simulator", "serve", "--estate", filepath.Join(c.dir, "seed/vpnctl.yaml"), "--clouds", filepath.Join(c.dir, "clouds.yaml"))
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
