@@ -1,0 +1,30 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vpnctl/vpnctl/plan"
+)
+
+// TestObjectsOfAClusterHaveNoPath: several at once are those of a namespace, and of a tree
+// those of a folder.
+func TestObjectsOfAClusterHaveNoPath(t *testing.T) {
+	p := plan.Plan{Version: plan.Version, Estate: "prod", Owners: []plan.Owner{{Owner: dc1, New: true}}}
+	for _, name := range []string{"dc1-nat", "dc1-swanctl"} {
+		id, r := object(dc1, "ConfigMap", name)
+		p.Changes = append(p.Changes, plan.Change{ID: id, Owner: dc1, Action: plan.Create, After: r, Reason: "new gateway"})
+	}
+	for want, h := range map[string]Header{
+		"+ 2 Kubernetes objects in namespace acme":  {Target: "cluster https://192.0.2.1", Cluster: true},
+		"+ 2 Kubernetes objects in deploy/acme/dc1": header,
+	} {
+		var b strings.Builder
+		if err := Text(&b, p, Options{Header: h}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want+"\n") {
+			t.Errorf("no %q:\n%s", want, b.String())
+		}
+	}
+}
