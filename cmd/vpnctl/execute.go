@@ -70,9 +70,7 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 		Color: a.globals.color(a.streams.stderr),
 		Width: width(a.streams.stderr),
 	})
-	if err := a.farewell(ctx, r); err != nil {
-		return err
-	}
+	unsaid := a.farewell(ctx, r)
 	finished := ticking(show)
 	report := r.Apply(ctx, cloud.Execution{Parallelism: a.Parallelism, Stop: a.stop.stop, Progress: func(e cloud.Event) {
 		a.record(e)
@@ -90,7 +88,7 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 	}); err != nil {
 		return err
 	}
-	err := a.conclude(ctx, r, report)
+	err := cmp.Or(a.conclude(ctx, r, report), unsaid)
 	if err == nil && (report.Err() != nil || len(r.Plan.Refusals) > 0) {
 		err = errSaid
 	}

@@ -77,7 +77,12 @@ func (a *application) await(ctx context.Context, report *cloud.Report) (map[stri
 	for _, o := range waiting {
 		late = append(late, o.Path()+": "+cmp.Or(seen[o.String()].Message, noPod))
 	}
-	return seen, fmt.Errorf("all is written, but not every pod runs after %s: %s", a.Wait, strings.Join(late, "; "))
+	select {
+	case <-a.stop.stop:
+		return seen, errors.New("all is written, and pods are no longer waited for: " + strings.Join(late, "; "))
+	default:
+		return seen, fmt.Errorf("all is written, but not every pod runs after %s: %s", a.Wait, strings.Join(late, "; "))
+	}
 }
 
 // noPod is why a gateway doesn't run, where nothing more is known.
