@@ -142,6 +142,13 @@ func (c *controlled) ofOurs(since lab.Mark) []lab.Request {
 	return ours
 }
 
+// ofSaved applies a saved plan.
+func (c *controlled) ofSaved(plan, kubeconfig string) *exec.Cmd {
+	cmd := c.commandAs(kubeconfig, "apply")
+	cmd.Args[len(cmd.Args)-1] = plan
+	return cmd
+}
+
 // TestKubeApply goes through a gateway's life with plan and apply: made, changed,
 // pruned.
 func TestKubeApply(t *testing.T) {
@@ -151,6 +158,15 @@ func TestKubeApply(t *testing.T) {
 	for _, w := range c.ofOurs(mark) {
 		t.Errorf("a plan: %s", w)
 	}
+	saved := filepath.Join(c.dir, "plan.json")
+	c.run(exitDone, nil, "plan", "-o", saved)
+	config, err := os.ReadFile(c.lab.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.file("elsewhere", strings.ReplaceAll(string(config), "https://127.0.0.1:", "https://127.0.0.2:"))
+	c.ends(c.ofSaved(saved, filepath.Join(c.dir, "elsewhere")), exitError, []string{"nothing was changed", "was made against another cloud"})
+	c.ends(c.ofSaved(saved, c.lab.Kubeconfig), exitDone, []string{"Applied 14 changes"})
 	c.apply()
 	c.await("True Ready")
 

@@ -22,7 +22,7 @@ type site struct {
 	cluster  *kube.Driver // nil: the Kubernetes side is files
 	drivers  []cloud.Driver
 	header   view.Header
-	identity string // of the cloud: the same wherever it is reached from
+	identity string // of the cloud, the same wherever it is reached from, and the address of the cluster
 	log      *slog.Logger
 	close    func() error
 }
@@ -45,6 +45,9 @@ func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base strin
 		return nil, err
 	}
 	at.on(driver, "project "+driver.Project())
+	if at.cluster != nil {
+		at.identity += ", " + at.header.Target
+	}
 	at.logTo(g.log(s))
 	return at, nil
 }
