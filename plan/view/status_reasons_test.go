@@ -64,6 +64,8 @@ var spoken = map[string]struct{ condition, status string }{
 	ipsecv1alpha1.ReasonCredentialsProject:         {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
 	ipsecv1alpha1.ReasonCredentialsAreOperators:    {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
 
+	"NotSupported": {vpnv1alpha1.ConditionReady, roster.False}, // of a link
+
 	"Pending":    {vpnv1alpha1.ConditionPortReady, roster.Unknown},
 	"Unobserved": {vpnv1alpha1.ConditionReady, roster.Unknown},
 	"Deleting":   {vpnv1alpha1.ConditionReady, roster.Unknown},
@@ -118,7 +120,7 @@ func reasoned(reason string) roster.Cluster {
 		all = append(all, sum)
 	}
 	m := roster.Manifest{Generation: 1, Created: noon.Add(-41 * 24 * time.Hour), Conditions: all}
-	if slices.Contains([]string{ipsecv1alpha1.ConditionLegAttached, ipsecv1alpha1.ConditionRouteInstalled, ipsecv1alpha1.ConditionReverseRoutesInstalled,
+	if reason == "NotSupported" || slices.Contains([]string{ipsecv1alpha1.ConditionLegAttached, ipsecv1alpha1.ConditionRouteInstalled, ipsecv1alpha1.ConditionReverseRoutesInstalled,
 		ipsecv1alpha1.ConditionCredentialsResolved}, c.Type) {
 		return roster.Cluster{Links: []roster.Link{{Name: "north", Manifest: m, Touched: true, Router: "north", CIDR: "10.40.0.0/16"}}}
 	}
