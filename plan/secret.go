@@ -41,6 +41,11 @@ func empty(content string) bool {
 			return false
 		}
 	}
-	notes, _ := object["metadata"].(map[string]any)
-	return notes["annotations"] == nil // kubectl apply leaves a copy of the whole there
+	meta, _ := object["metadata"].(map[string]any)
+	notes, plain := meta["annotations"].(map[string]any)
+	if meta["annotations"] == nil {
+		return true
+	}
+	_, whose := notes[resource.OwnerAnnotation]
+	return plain && whose && len(notes) == 1 // kubectl apply leaves a copy of the whole in another one
 }

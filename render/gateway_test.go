@@ -232,7 +232,7 @@ func TestPatchesShowInTheTree(t *testing.T) {
 	in := acme()
 	in.Estate.Patches = []vpn.Patch{
 		{Patch: "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: dc1-nic1\n$patch: delete\n"},
-		{Patch: "- op: add\n  path: /metadata/annotations\n  value: {a: b}\n", Target: json.RawMessage(`{"kind":"Deployment"}`)},
+		{Patch: "- op: add\n  path: /metadata/annotations/a\n  value: b\n", Target: json.RawMessage(`{"kind":"Deployment"}`)},
 		{Patch: "- op: remove\n  path: /spec\n", Target: json.RawMessage(`{"kind":"VPNGateway"}`)},
 	}
 	g := rendered(t, in)

@@ -14,7 +14,7 @@ import (
 // Version is raised with every change of this package that gives the same input
 // other resources or other bytes. It is part of Hash, so that what a new vpnctl
 // renders differently is an intended change and no drift.
-const Version = "5"
+const Version = "6"
 
 // Hash is the intent behind a gateway in 16 characters: its manifests, its ledger
 // and the estate's settings, as this version renders them. Facts, the node and the

@@ -73,22 +73,22 @@ func (r *rendering) objects() ([]resource.Object, error) {
 		return nil, err
 	}
 	r.checkSizes(objects)
-	manifests, err := r.manifests(spec.Labels)
+	manifests, err := r.manifests(spec.Labels, spec.Notes)
 	if err != nil {
 		return nil, err
 	}
-	key, err := r.key(spec.Labels)
+	key, err := r.key(spec.Labels, spec.Notes)
 	return slices.Concat(objects, manifests, key), err
 }
 
 // key is the Secret of the private key that the manifest leaves to a cluster to make,
 // without what it holds: that is never known here. Nothing makes one for a tree.
-func (r *rendering) key(labels map[string]string) ([]resource.Object, error) {
+func (r *rendering) key(labels, notes map[string]string) ([]resource.Object, error) {
 	w := r.in.Gateway.WireGuard
 	if !r.inCluster() || w == nil || !w.GeneratedKey {
 		return nil, nil
 	}
-	data, err := json.Marshal(map[string]any{"metadata": metav1.ObjectMeta{Name: w.PrivateKey.Name, Namespace: r.in.Gateway.Owner.Namespace, Labels: labels}})
+	data, err := json.Marshal(map[string]any{"metadata": metav1.ObjectMeta{Name: w.PrivateKey.Name, Namespace: r.in.Gateway.Owner.Namespace, Labels: labels, Annotations: notes}})
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +123,7 @@ func (r *rendering) spec() (pod.Spec, error) {
 		Estate:  r.in.Estate,
 		Gateway: r.in.Gateway,
 		Labels:  state.Labels(r.in.Estate.Name, r.in.Gateway.Owner),
+		Notes:   state.Annotations(r.in.Gateway.Owner),
 		Node:    r.node,
 		Port:    r.port,
 		Config:  config,

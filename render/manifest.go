@@ -12,11 +12,12 @@ import (
 )
 
 // manifests are the gateway's and its peers' own manifests as objects: the agent
-// writes to their status. They get our labels beside their own.
-func (r *rendering) manifests(labels map[string]string) ([]resource.Object, error) {
+// writes to their status. They get our labels and annotations beside
+// their own.
+func (r *rendering) manifests(labels, notes map[string]string) ([]resource.Object, error) {
 	var objects []resource.Object
 	for _, m := range r.in.Gateway.Manifests {
-		text, err := written(m, labels)
+		text, err := written(m, labels, notes)
 		if err != nil {
 			return nil, fmt.Errorf("writing %s %s: %w", m.Kind, m.Name, err)
 		}
@@ -26,7 +27,7 @@ func (r *rendering) manifests(labels map[string]string) ([]resource.Object, erro
 }
 
 // written is a manifest as it stands in the tree.
-func written(m vpn.Manifest, labels map[string]string) (string, error) {
+func written(m vpn.Manifest, labels, notes map[string]string) (string, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(m.JSON), &object); err != nil {
 		return "", err
@@ -40,17 +41,19 @@ func written(m vpn.Manifest, labels map[string]string) (string, error) {
 	if meta == nil {
 		return "", errors.New("it has no metadata")
 	}
-	var own map[string]string
-	if raw := meta["labels"]; raw != nil {
-		if err := json.Unmarshal(raw, &own); err != nil {
-			return "", err
+	for field, ours := range map[string]map[string]string{"labels": labels, "annotations": notes} {
+		all := map[string]string{}
+		if raw := meta[field]; raw != nil {
+			if err := json.Unmarshal(raw, &all); err != nil {
+				return "", err
+			}
 		}
+		if all == nil { // null
+			all = map[string]string{}
+		}
+		maps.Copy(all, ours)
+		meta[field], _ = json.Marshal(all)
 	}
-	if own == nil {
-		own = map[string]string{}
-	}
-	maps.Copy(own, labels)
-	meta["labels"], _ = json.Marshal(own)
 	meta["namespace"], _ = json.Marshal(m.Namespace)
 	object["metadata"], _ = json.Marshal(meta)
 	data, err := json.Marshal(object)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -69,6 +70,11 @@ const (
 // namespace is the object's own.
 func Labels(estate string, o vpn.Owner) map[string]string {
 	return map[string]string{LabelManagedBy: "vpnctl", LabelEstate: estate, LabelGateway: o.Name}
+}
+
+// Annotations are the ownership annotations of a gateway's Kubernetes objects.
+func Annotations(o vpn.Owner) map[string]string {
+	return map[string]string{resource.OwnerAnnotation: o.String()}
 }
 
 const maxLabel = 63

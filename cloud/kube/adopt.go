@@ -156,7 +156,7 @@ func (d *Driver) takeOver(ctx context.Context, k kind, have, want *unstructured.
 	taken.SetLabels(joined(have.GetLabels(), want.GetLabels()))
 	taken.SetAnnotations(joined(have.GetAnnotations(), want.GetAnnotations()))
 	taken.SetManagedFields([]metav1.ManagedFieldsEntry{{}}) // which forgets who wrote what
-	owner, _ := vpn.ParseOwner(want.GetAnnotations()[OwnerAnnotation])
+	owner, _ := vpn.ParseOwner(want.GetAnnotations()[resource.OwnerAnnotation])
 	if others := disowned(have, owner); len(others) > 0 {
 		taken.SetOwnerReferences(others)
 	}

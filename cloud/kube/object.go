@@ -13,10 +13,6 @@ import (
 	"github.com/vpnctl/vpnctl/state"
 )
 
-// OwnerAnnotation says which manifest an object belongs to. The labels have no room
-// for the kind. It is written and read here alone: to everybody else it doesn't exist.
-const OwnerAnnotation = state.Prefix + "owner"
-
 // counted are the fields of metadata that the server keeps by itself.
 var counted = []string{"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"}
 
@@ -27,7 +23,7 @@ func ours(u *unstructured.Unstructured, estate string) (vpn.Owner, bool) {
 	if labels[state.LabelManagedBy] != "vpnctl" || labels[state.LabelEstate] != estate {
 		return vpn.Owner{}, false
 	}
-	o, known := vpn.ParseOwner(u.GetAnnotations()[OwnerAnnotation])
+	o, known := vpn.ParseOwner(u.GetAnnotations()[resource.OwnerAnnotation])
 	if !known || o.Namespace != u.GetNamespace() || o.Name != labels[state.LabelGateway] {
 		return vpn.Owner{}, true
 	}
@@ -39,7 +35,7 @@ func ours(u *unstructured.Unstructured, estate string) (vpn.Owner, bool) {
 // says that this program has written it.
 func bereft(u metav1.Object, estate, owner string) bool {
 	labels := u.GetLabels()
-	if u.GetAnnotations()[OwnerAnnotation] != owner || !oneOf(labels[state.LabelEstate], "", estate) || !oneOf(labels[state.LabelManagedBy], "", "vpnctl") {
+	if u.GetAnnotations()[resource.OwnerAnnotation] != owner || !oneOf(labels[state.LabelEstate], "", estate) || !oneOf(labels[state.LabelManagedBy], "", "vpnctl") {
 		return false
 	}
 	return slices.ContainsFunc(u.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == Manager || e.Manager == keyMaker })
@@ -66,7 +62,7 @@ func live(u *unstructured.Unstructured) *resource.Live {
 	}
 }
 
-// bare is an object without what the server and this package keep by themselves.
+// bare is an object without what the server keeps by itself.
 func bare(object map[string]any) map[string]any {
 	value := maps.Clone(object)
 	delete(value, "status")
@@ -74,14 +70,6 @@ func bare(object map[string]any) map[string]any {
 	meta = maps.Clone(meta)
 	for _, field := range counted {
 		delete(meta, field)
-	}
-	if notes, _ := meta["annotations"].(map[string]any); notes[OwnerAnnotation] != nil {
-		notes = maps.Clone(notes)
-		if delete(notes, OwnerAnnotation); len(notes) == 0 {
-			delete(meta, "annotations")
-		} else {
-			meta["annotations"] = notes
-		}
 	}
 	value["metadata"] = meta
 	return value
@@ -95,25 +83,8 @@ func managers(entries []metav1.ManagedFieldsEntry) []resource.Manager {
 		}
 		m := resource.Manager{Name: e.Manager, Apply: e.Operation == metav1.ManagedFieldsOperationApply}
 		if json.Unmarshal(e.FieldsV1.GetRawBytes(), &m.Fields) == nil {
-			without(m.Fields, "f:metadata", "f:annotations", "f:"+OwnerAnnotation)
 			all = append(all, m)
 		}
 	}
 	return all
-}
-
-// without takes one field out of a set of fields, and the maps that it leaves empty: an
-// empty one stands for all that is below it, and "." for the map as such.
-func without(fields map[string]any, path ...string) {
-	step := path[0]
-	below, _ := fields[step].(map[string]any)
-	switch {
-	case len(path) == 1:
-		delete(fields, step)
-	case len(below) > 0:
-		without(below, path[1:]...)
-		if _, itself := below["."]; len(below) == 0 || itself && len(below) == 1 {
-			delete(fields, step)
-		}
-	}
 }

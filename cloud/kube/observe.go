@@ -190,7 +190,7 @@ func (s *sighting) loose(r resource.Resource, u *unstructured.Unstructured) {
 // ownerless reports an object with our labels that doesn't say whose it is.
 func (s *sighting) ownerless(r resource.Resource) {
 	s.seen.Notices = append(s.seen.Notices, plan.Notice{
-		Message: fmt.Sprintf("%s carries the estate's labels, but not the annotation %s: left alone", r.ID, OwnerAnnotation),
+		Message: fmt.Sprintf("%s carries the estate's labels, but not the annotation %s: left alone", r.ID, resource.OwnerAnnotation),
 		Hint:    "put the annotation back, or take the labels off",
 	})
 }

@@ -109,7 +109,7 @@ func (s *sighting) keys(v vault) {
 			s.add(k, u)
 		case want && !marked && bereft(u, s.estate.Name, g.Owner.String()):
 			r := observed(k, u)
-			r.Owner, r.Proof = g.Owner.String(), "annotation "+OwnerAnnotation+"="+g.Owner.String()
+			r.Owner, r.Proof = g.Owner.String(), "annotation "+resource.OwnerAnnotation+"="+g.Owner.String()
 			s.seen.Graph.Add(r)
 		case want && !marked && s.owner(u, s.uids) != nil:
 			s.generated = append(s.generated, *u)
@@ -140,11 +140,15 @@ func (s *sighting) stands(g vpn.Gateway, uid string) {
 	for name, v := range state.Labels(s.estate.Name, g.Owner) {
 		labels[name] = v
 	}
+	notes := map[string]any{}
+	for name, v := range state.Annotations(g.Owner) {
+		notes[name] = v
+	}
 	id := keyID(g)
 	s.seen.Graph.Add(resource.Resource{
 		ID: id, Owner: g.Owner.String(), Ref: uid,
 		Object: &resource.Object{APIVersion: "v1", Kind: kindSecret, Namespace: id.Namespace, Name: id.Name, Live: &resource.Live{
-			Value: map[string]any{"apiVersion": "v1", "kind": kindSecret, "metadata": map[string]any{"name": id.Name, "namespace": id.Namespace, "labels": labels}},
+			Value: map[string]any{"apiVersion": "v1", "kind": kindSecret, "metadata": map[string]any{"name": id.Name, "namespace": id.Namespace, "labels": labels, "annotations": notes}},
 			UID:   uid,
 		}},
 	})

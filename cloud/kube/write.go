@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -99,7 +98,7 @@ func (d *Driver) writeAnew(ctx context.Context, k kind, c plan.Change, have *uns
 	return explained(err)
 }
 
-// document is a desired object as it is sent, with the annotation that says whose it is.
+// document is a desired object as it is sent.
 func document(r *resource.Resource) (*unstructured.Unstructured, error) {
 	var object map[string]any
 	if err := yaml.Unmarshal([]byte(r.Object.Content), &object); err != nil {
@@ -107,12 +106,6 @@ func document(r *resource.Resource) (*unstructured.Unstructured, error) {
 	}
 	delete(object, "status")
 	u := &unstructured.Unstructured{Object: object}
-	notes := maps.Clone(u.GetAnnotations())
-	if notes == nil {
-		notes = map[string]string{}
-	}
-	notes[OwnerAnnotation] = r.Owner
-	u.SetAnnotations(notes)
 	return u, nil
 }
 

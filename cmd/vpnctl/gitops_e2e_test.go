@@ -71,13 +71,13 @@ func newSynced(t *testing.T) *synced {
 }
 
 // estate writes the Estate's file, with everything that can be rendered.
-func (s *synced) estate(without ...string) {
+func (s *synced) estate() {
 	s.t.Helper()
 	seed, err := os.ReadFile(s.path("seed/vpnctl.yaml"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.file("checkout/vpnctl.yaml", string(seed)+"  monitoring: {podMonitor: true, prometheusRule: true}\n"+s.owners(without))
+	s.file("checkout/vpnctl.yaml", string(seed)+"  monitoring: {podMonitor: true, prometheusRule: true}\n")
 }
 
 // life goes from the first sync to the end of a gateway.
@@ -175,7 +175,7 @@ func (s *synced) leave(customer, kind, name string) {
 	if err := os.RemoveAll(s.path("checkout/gateways/" + customer)); err != nil {
 		s.t.Fatal(err)
 	}
-	s.estate(customer)
+	s.estate()
 	if out := s.vpnctl("apply", "--auto-approve", "--prune"); !strings.Contains(out, "held until") {
 		s.t.Errorf("nothing is held while the pod runs:\n%s", out)
 	}

@@ -1,5 +1,9 @@
 package resource
 
+// OwnerAnnotation says which manifest a Kubernetes object belongs to. The ownership
+// labels have no room for its kind.
+const OwnerAnnotation = "vpn.bnerd.net/owner"
+
 // Live is a Kubernetes object as the cluster holds it. Only observed objects of a
 // cluster have one; it is not part of a plan that is saved.
 type Live struct {

@@ -189,7 +189,7 @@ func rewrite(o resource.Object, data []byte) (resource.Object, error) {
 	return o, nil
 }
 
-// owned wants the labels by which the object is found to be ours.
+// owned wants the labels and the annotation by which the object is found to be ours.
 func owned(before, after []byte) error {
 	var was, now meta
 	if err := json.Unmarshal(before, &was); err != nil {
@@ -202,6 +202,9 @@ func owned(before, after []byte) error {
 		if was.Metadata.Labels[label] != now.Metadata.Labels[label] {
 			return fmt.Errorf("the patch takes the ownership label %s", label)
 		}
+	}
+	if was.Metadata.Annotations[resource.OwnerAnnotation] != now.Metadata.Annotations[resource.OwnerAnnotation] {
+		return fmt.Errorf("the patch takes the ownership annotation %s", resource.OwnerAnnotation)
 	}
 	return nil
 }

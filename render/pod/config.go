@@ -7,7 +7,7 @@ import (
 
 // meta is the metadata of an object of the gateway.
 func (s Spec) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Namespace: s.Gateway.Owner.Namespace, Labels: s.Labels}
+	return metav1.ObjectMeta{Name: name, Namespace: s.Gateway.Owner.Namespace, Labels: s.Labels, Annotations: s.Notes}
 }
 
 func (s Spec) config() Object { return s.configMap(ConfigName(s.Gateway), s.Config) }

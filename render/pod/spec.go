@@ -7,6 +7,7 @@ type Spec struct {
 	Estate  vpn.Estate
 	Gateway vpn.Gateway
 	Labels  map[string]string // ownership labels, on every object
+	Notes   map[string]string // ownership annotations, the same
 	Node    string            // or resource.Unknown
 	Port    vpn.ExpectedPort  // its values may be resource.Unknown
 	Config  map[string]string // data of the protocol's ConfigMap
