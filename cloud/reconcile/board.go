@@ -34,7 +34,8 @@ type board struct {
 	drift    int
 	secrets  map[string]bool // namespace/name, that gateways use
 	allotted float64         // share of the service CIDR pool
-	last     []step          // of the last plan that had any
+	last     []step          // the first few of the last plan that had any
+	more     int             // how many there were besides
 	planned  time.Time
 }
 
@@ -131,6 +132,7 @@ func (b *board) round(r *round, done turn) {
 func (b *board) steps(done turn) {
 	b.pending, b.drift = 0, 0
 	var steps []step
+	count := 0
 	became := map[string]cloud.Outcome{}
 	if done.report != nil {
 		for _, o := range done.report.Outcomes {
@@ -138,7 +140,7 @@ func (b *board) steps(done turn) {
 		}
 	}
 	for _, c := range done.Plan.Changes {
-		s := step{Change: c}
+		s := step{Change: plan.Change{ID: c.ID, Action: c.Action, Reason: c.Reason, Impact: c.Impact, Drift: c.Drift, Held: c.Held}} // not what it holds
 		if o, tried := became[c.ID.String()]; tried {
 			if s.State = string(o.State); o.Err != nil {
 				s.Err = o.Err.Error()
@@ -150,10 +152,12 @@ func (b *board) steps(done turn) {
 		if c.Drift {
 			b.drift++
 		}
-		steps = append(steps, s)
+		if count++; count <= shownSteps {
+			steps = append(steps, s)
+		}
 	}
-	if len(steps) > 0 {
-		b.last, b.planned = steps, time.Now()
+	if count > 0 {
+		b.last, b.more, b.planned = steps, count-len(steps), time.Now()
 	}
 }
 

@@ -81,6 +81,9 @@ func (r *round) run(ctx context.Context) time.Time {
 	}
 	r.queue.observe.succeeded()
 	done := r.carryOut(ctx, result)
+	if done.Result == nil {
+		return r.later(r.unobserved(ctx, done.err))
+	}
 	r.tell(ctx, done)
 	r.board.round(r, done)
 	if done.again {
@@ -204,15 +207,16 @@ func (r *round) input(selected []string) Input {
 
 // turn is what a round knows in the end: what was planned last, and what came of it.
 type turn struct {
-	*Result
-	report *cloud.Report            // nil: nothing was applied
-	left   map[vpn.Owner]bool       // whom it was not about
-	again  bool                     // gateways were removed: the next round looks whether all of them went
-	err    error                    // why nothing was, although something was due
-	seen   map[string]cloud.Rollout // by owner (text), after a run that waited for pods; nil: as before the run
+	*Result                          // nil: nobody could look
+	report  *cloud.Report            // nil: nothing was applied
+	left    map[vpn.Owner]bool       // whom it was not about
+	again   bool                     // gateways were removed: the next round looks whether all of them went
+	err     error                    // why nothing was, although something was due
+	seen    map[string]cloud.Rollout // by owner (text), after a run that waited for pods; nil: as before the run
 }
 
-// carryOut makes what is due, under the estate's lock and as planned anew.
+// carryOut makes what is due, under the estate's lock and as planned anew. What was seen
+// first is let go of before that: it is as large. Without a result nobody could look then.
 func (r *round) carryOut(ctx context.Context, seen *Result) turn {
 	selected, due := r.due(seen)
 	if !due && !r.releasable(seen) || r.DryRun || r.stopped(ctx) || against(seen.Plan) {
@@ -233,14 +237,14 @@ func (r *round) carryOut(ctx context.Context, seen *Result) turn {
 			r.Log.Warn("unlocking", "error", err)
 		}
 	}()
-	return r.locked(lock.Context(), seen, selected, due)
+	return r.locked(lock.Context(), selected, due)
 }
 
 // locked releases what may be, and makes what is due.
-func (r *round) locked(ctx context.Context, seen *Result, selected []string, due bool) turn {
+func (r *round) locked(ctx context.Context, selected []string, due bool) turn {
 	result, err := Plan(ctx, r.input(selected))
 	if err != nil {
-		return turn{Result: seen, left: r.waiting(seen.Plan), err: err}
+		return turn{err: err}
 	}
 	done := turn{Result: result, left: excluded(result.Plan)}
 	if against(result.Plan) {

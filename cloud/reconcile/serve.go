@@ -46,7 +46,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"lower": strings.ToLower,
 }).Parse(pageText))
 
-// shownSteps is how many changes of a plan the page lists.
+// shownSteps is how many changes of a plan are kept for the page.
 const shownSteps = 200
 
 // page writes the status page. It needs no script and nothing from elsewhere.
@@ -87,10 +87,7 @@ func (b *board) view(dry bool) view {
 	v := view{
 		DryRun: dry, Leading: b.leading, Estate: b.estate, Problem: b.problem, Looked: b.looked, Since: b.since, Planned: b.planned,
 		Took: b.took.Round(time.Millisecond), Trouble: b.trouble, Gateways: b.standings(), Lines: b.lines,
-		Orphans: b.orphans, Refusals: b.refusals, Notices: b.notices, Steps: b.last,
-	}
-	if n := len(v.Steps) - shownSteps; n > 0 {
-		v.Steps, v.More = v.Steps[:shownSteps], n
+		Orphans: b.orphans, Refusals: b.refusals, Notices: b.notices, Steps: b.last, More: b.more,
 	}
 	for _, s := range v.Gateways {
 		switch s.Ready().Status {
