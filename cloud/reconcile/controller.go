@@ -77,7 +77,7 @@ const (
 	quiet              = 300 * time.Millisecond // that one change may be followed by others
 	longestPause       = 5 * time.Second        // after a round that took long
 	longestIdle        = 15 * time.Second       // after rounds that were for nothing
-	longestTurn        = 15 * time.Second       // after which an apply begins nothing more
+	longestTurn        = 15 * time.Second       // after which an apply begins nothing more, see late
 	stuck              = 15 * time.Minute       // without a sign of life
 )
 

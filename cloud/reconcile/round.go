@@ -271,12 +271,13 @@ func (r *round) locked(ctx context.Context, selected []string, due bool) turn {
 
 // late is closed with Stop, or when an apply has lasted so long that others should have
 // their turn: of manifests that are not valid, of those that were edited meanwhile. What
-// is in flight is finished, and the next round goes on with the rest.
+// is in flight is finished, and the next round goes on with the rest. A turn is longer
+// where looking is: three quarters of the time are for what is to be made.
 func (r *round) late() (stop <-chan struct{}, ended func()) {
 	late, over := make(chan struct{}), make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		timer := time.NewTimer(longestTurn)
+		timer := time.NewTimer(max(longestTurn, 3*time.Since(r.began)))
 		defer timer.Stop()
 		select {
 		case <-over:
