@@ -21,6 +21,7 @@ import (
 //	apicalls/min     to the API server at rest, by its audit log
 //	calls/resync     to the cloud, of a look without a reason
 //	s/edit           from an edited manifest to its gateway being ready again
+//	s/removal        from all of them being deleted to nothing being left
 //	MiB              resident of the controller, at rest; at most: MiB-peak
 func BenchmarkKubeThousand(b *testing.B) {
 	n := setting("VPNCTL_SOAK_THOUSAND", 1000)
@@ -51,13 +52,10 @@ func BenchmarkKubeThousand(b *testing.B) {
 	calls := s.since(rest)
 	minutes := time.Since(rest).Minutes()
 	b.ReportMetric(float64(requests)/minutes, "apicalls/min")
-	looks := 0
+	looks := byVerb["list configmaps"]
 	for _, c := range calls {
 		if c.writes() {
 			b.Errorf("at rest: %s %s", c.method, c.path)
-		}
-		if strings.HasSuffix(c.path, "/security-groups") {
-			looks++
 		}
 	}
 	b.Logf("at rest: %d calls to the cloud in %d looks; to the API server %v", len(calls), looks, byVerb)
@@ -80,7 +78,14 @@ func BenchmarkKubeThousand(b *testing.B) {
 	b.ReportMetric(resident(b, cmd.Process.Pid, "VmRSS:"), "MiB")
 	b.ReportMetric(resident(b, cmd.Process.Pid, "VmHWM:"), "MiB-peak")
 	s.ended("edit")
+	began = time.Now()
+	for _, m := range all {
+		s.drop(m)
+	}
+	s.converged(time.Hour)
+	b.ReportMetric(time.Since(began).Seconds(), "s/removal")
 	s.stop()
+	s.empty()
 }
 
 // settles waits until no call to the cloud has changed anything for half a minute.
