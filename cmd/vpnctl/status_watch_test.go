@@ -205,16 +205,21 @@ func TestWaitEndsWhereOnlyAnEditHelps(t *testing.T) {
 		sentence string
 		after    time.Duration
 		status   string
+		away     string
 		hopeless bool
 	}{
-		{"at first", 0, roster.False, false},
-		{"a moment later", settled - 1, roster.False, false},
-		{"when it has settled", 1, roster.False, true},
-		{"it was mended", 1, roster.True, false},
-		{"and is wrong again", 1, roster.False, false},
-		{"for long", settled, roster.False, true},
+		{"at first", 0, roster.False, "", false},
+		{"a moment later", settled - 1, roster.False, "", false},
+		{"when it has settled", 1, roster.False, "", true},
+		{"it was mended", 1, roster.True, "", false},
+		{"and is wrong again", 1, roster.False, "", false},
+		{"for long", settled, roster.False, "", true},
+		{"the cluster is away", settled, roster.False, "it is away", false},
+		{"for long", settled, roster.False, "it is away", false},
+		{"it is back", 1, roster.False, "", false},
+		{"for as long as was promised", settled, roster.False, "", true},
 	} {
-		at = at.Add(step.after)
+		at, v.away = at.Add(step.after), step.away
 		v.look(gateway(step.status), at)
 		if got := v.hopeless(at); got != step.hopeless {
 			t.Errorf("%s: %v, want %v", step.sentence, got, step.hopeless)

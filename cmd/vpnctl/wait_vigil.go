@@ -21,7 +21,7 @@ type vigil struct {
 	away    string                    // why the cluster is; empty: it answers
 }
 
-// look judges what was seen.
+// look judges what was seen; while the cluster is away, what was seen before.
 func (v *vigil) look(c roster.Cluster, now time.Time) {
 	v.verdict = map[string]roster.Verdict{}
 	v.waited = nil
@@ -32,6 +32,10 @@ func (v *vigil) look(c roster.Cluster, now time.Time) {
 	}
 	for _, n := range v.at.names {
 		v.judge(n, c, now)
+	}
+	if v.away != "" {
+		v.stuck = nil // nobody could look meanwhile
+		return
 	}
 	for name, x := range v.verdict {
 		if _, before := v.stuck[name]; x.Stuck && before {
@@ -120,7 +124,7 @@ func (v *vigil) follow(g *Globals, s *streams, stop *interrupts) error {
 			}
 			cluster, seen, v.away = sight.Cluster, true, ""
 			if sight.Away.Err != nil {
-				v.away, v.stuck = view.Away(sight.Away), nil // nobody could look meanwhile
+				v.away = view.Away(sight.Away)
 			}
 		case <-tick.C:
 			show.Tick()
@@ -142,14 +146,13 @@ func (v *vigil) follow(g *Globals, s *streams, stop *interrupts) error {
 
 // result prints how it ended.
 func (v *vigil) result(s *streams) error {
-	met, stuck := 0, 0
+	met := 0
 	for _, x := range v.waited {
 		sign := "✓ "
 		switch {
 		case x.Met:
 			met++
 		case v.verdict[x.Name].Stuck:
-			stuck++
 			sign = "✗ "
 		default:
 			sign = "= "
@@ -162,7 +165,7 @@ func (v *vigil) result(s *streams) error {
 	switch {
 	case met == total:
 		return nil
-	case stuck > 0 && !v.command.KeepWaiting:
+	case v.hopeless(time.Now()):
 		return exit{code: exitStuck, message: fmt.Sprintf("%d of %d %s, and only an edit of a manifest helps", met, total, v.command.For)}
 	}
 	late := fmt.Sprintf("%d of %d %s after %s", met, total, v.command.For, v.command.Timeout)
