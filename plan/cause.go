@@ -11,12 +11,10 @@ import (
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
-// The kinds whose objects are manifests as they were written.
 const (
-	kindVPNPeer = resource.Kind("kubernetes.vpnpeer")
+	kindVPNPeer   = resource.Kind("kubernetes.vpnpeer")
+	kindConfigMap = resource.Kind("kubernetes.configmap")
 )
-
-const kindConfigMap = resource.Kind("kubernetes.configmap")
 
 // part is a part of a gateway that a change of its manifests can move.
 type part string

@@ -47,12 +47,15 @@ func (d *Driver) Follow(ctx context.Context, w Which) <-chan Sight {
 		lw := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				l, err := d.api.Resource(k.resource).Namespace(w.in(k)).List(ctx, o)
+				if apierrors.IsNotFound(err) && k.optional {
+					l, err = &unstructured.UnstructuredList{}, nil
+				}
 				f.heard(ctx, i, err)
 				return l, err
 			},
 			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 				s, err := d.api.Resource(k.resource).Namespace(w.in(k)).Watch(ctx, o)
-				f.heard(ctx, i, err)
+				f.heard(ctx, i, notInstalled(k, err))
 				return s, err
 			},
 		}

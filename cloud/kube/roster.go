@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vpnctl/vpnctl/cloud"
-	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/roster"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -26,9 +25,6 @@ type Which struct {
 	Links     bool   // those too, which are in no namespace
 }
 
-// linkKind is no kind of Observe: nothing is made for links.
-var linkKind = kind{name: ipsecv1alpha1.KindClusterLink, resource: ipsecv1alpha1.GroupVersion.WithResource("clusterlinks"), manifest: true}
-
 // kinds are those that are read, all manifests.
 func (w Which) kinds() []kind {
 	var all []kind
@@ -38,14 +34,14 @@ func (w Which) kinds() []kind {
 		}
 	}
 	if w.Links {
-		all = append(all, linkKind)
+		all = append(all, link)
 	}
 	return all
 }
 
 // in is the namespace in which objects of a kind are looked for.
 func (w Which) in(k kind) string {
-	if k.name == linkKind.name {
+	if k.name == link.name {
 		return ""
 	}
 	return w.Namespace

@@ -181,6 +181,42 @@ func TestRosterIncomplete(t *testing.T) {
 	}
 }
 
+// TestRosterWithoutLinks: a cluster that doesn't know ClusterLinks has none, whoever asks
+// for them. Any other kind has to be there.
+func TestRosterWithoutLinks(t *testing.T) {
+	api := rosterWorld(t)
+	unknown := ""
+	api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+		if c.Resource == unknown {
+			return fakeapi.Fault{Code: 404}
+		}
+		return fakeapi.Fault{}
+	}
+	d := overFake(t, api)
+	for _, unknown = range []string{"vpngateways", "vpnpeers", "ipsecgateways"} {
+		if _, err := d.Roster(t.Context(), kube.Which{Links: true}); err == nil || !strings.Contains(err.Error(), "install the CRDs") {
+			t.Errorf("%s is unknown: %v", unknown, err)
+		}
+	}
+	unknown = "clusterlinks"
+	want := wantedRoster()
+	want.Links = nil
+	got, err := d.Roster(t.Context(), kube.Which{Links: true})
+	if diff := cmp.Diff(want, got, timeless); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	select {
+	case s := <-d.Follow(ctx, kube.Which{Links: true}):
+		if diff := cmp.Diff(want, s.Cluster, timeless); s.Away.Err != nil || diff != "" {
+			t.Errorf("followed: away %v (-want +got):\n%s", s.Away.Err, diff)
+		}
+	case <-time.After(long):
+		t.Error("followed: nothing comes")
+	}
+}
+
 // TestFollow: what changes is told, whatever becomes of the connection, and so is a
 // cluster that is away.
 func TestFollow(t *testing.T) {
