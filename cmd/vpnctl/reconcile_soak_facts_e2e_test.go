@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,8 +50,10 @@ func (at sight) one(kind, attribute, value string) simulator.Object {
 	return all[0]
 }
 
-// lies are conditions that say True of what is not so. While no controller runs only what
-// has to stand already is asked for; in the end everything.
+// lies are conditions that say True of what is not so. While no controller runs, pods and
+// nodes may have gone since, so only what nobody else touches is compared; in the end
+// everything. One that speaks of an older manifest, or of a gateway that is on its way
+// out, promises only that its objects are there.
 func (s *soak) lies(all bool) []string {
 	s.t.Helper()
 	at := s.look()
@@ -70,14 +73,36 @@ func (s *soak) lies(all bool) []string {
 		says("ConfigRendered", at.configs[name+"-nat"] != nil)
 		says("DeploymentReady", at.deployments[name] != nil)
 		says("Ready", port.ID != "" && at.deployments[name] != nil)
+		if u.GetDeletionTimestamp() == nil {
+			says("FIPAttached", fip.ID != "" && fip.Text("port_id") == port.ID)
+			says("RoutingReady", at.routed(u, port))
+			if lab.ConditionOf(u, "ConfigRendered").ObservedGeneration == u.GetGeneration() {
+				says("ConfigRendered", at.exposed(u))
+			}
+		}
 		if all {
 			says("PortAttached", port.Text("device_id") != "" && at.nodes[port.Text("device_id")] == node)
-			says("FIPAttached", fip.ID != "" && fip.Text("port_id") == port.ID)
 			says("DeploymentReady", available(at.deployments[name]))
-			says("RoutingReady", at.routed(u, port))
 		}
 	}
 	return lies
+}
+
+// exposed tells whether the ruleset leads to everything that a gateway's manifest exposes.
+func (at sight) exposed(u *unstructured.Unstructured) bool {
+	config := at.configs[u.GetName()+"-nat"]
+	if config == nil {
+		return false
+	}
+	rules, _, _ := unstructured.NestedMap(config.Object, "data")
+	exposures, _, _ := unstructured.NestedSlice(u.Object, "spec", "exposures")
+	for _, e := range exposures {
+		target, _, _ := unstructured.NestedString(e.(map[string]any), "target", "address")
+		if !regexp.MustCompile(regexp.QuoteMeta(target) + `\b`).MatchString(fmt.Sprint(rules)) {
+			return false
+		}
+	}
+	return len(exposures) > 0
 }
 
 func available(d *unstructured.Unstructured) bool {
