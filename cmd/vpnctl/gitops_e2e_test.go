@@ -31,6 +31,7 @@ type engine interface {
 	follow()
 	sync(commit string) // waits until the commit is applied and healthy
 	again()             // what it does every few minutes
+	hourly() int        // and how often that is in an hour
 	says() string       // of the health of all: healthy, failed, or why neither
 }
 
@@ -90,8 +91,7 @@ func (s *synced) life() {
 	s.report()
 	s.health()
 
-	// An hour of intervals, and nobody writes anything.
-	s.atRest(7)
+	s.atRest(s.engine.hourly())
 	s.planEmpty()
 	s.planInCluster()
 

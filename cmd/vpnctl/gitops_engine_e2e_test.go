@@ -39,6 +39,24 @@ type byFlux struct {
 func (f *byFlux) follow() { f.flux.Use(f.t, f.repository, f.example("flux/gateways.yaml")) }
 func (f *byFlux) again()  { f.flux.Reconcile(f.t, f.repository) }
 
+// hourly goes by the interval of the example.
+func (f *byFlux) hourly() int {
+	for document := range strings.SplitSeq(string(f.example("flux/gateways.yaml")), "\n---\n") {
+		var o struct {
+			Kind string
+			Spec struct{ Interval metav1.Duration }
+		}
+		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
+			f.t.Fatal(err)
+		}
+		if o.Kind == "Kustomization" && o.Spec.Interval.Duration > 0 {
+			return int(time.Hour / o.Spec.Interval.Duration)
+		}
+	}
+	f.t.Fatal("the example has no interval")
+	return 0
+}
+
 func (f *byFlux) sync(commit string) {
 	if s := f.flux.Synced(f.t, f.repository, commit); len(s.Inventory) != len(f.files()) {
 		f.t.Errorf("Flux keeps %d objects, the tree has %d", len(s.Inventory), len(f.files()))
@@ -69,6 +87,9 @@ func (a *byArgoCD) follow() {
 	a.argo.Settings(a.t, settings.Data)
 	a.argo.Use(a.t, a.repository, a.example("argocd/gateways.yaml"))
 }
+
+// hourly: the example leaves Argo CD's default, which is 2 minutes and up to one more.
+func (a *byArgoCD) hourly() int { return 30 }
 
 // again wants it to be synced every time.
 func (a *byArgoCD) again() {
