@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -160,8 +161,35 @@ func (d *Driver) takeOver(ctx context.Context, k kind, have, want *unstructured.
 	if others := disowned(have, owner); len(others) > 0 {
 		taken.SetOwnerReferences(others)
 	}
-	got, err := d.objects(k, have.GetNamespace()).Update(ctx, taken, metav1.UpdateOptions{FieldManager: Manager})
+	patch, err := becoming(have, taken)
+	if err != nil {
+		return nil, err
+	}
+	got, err := d.objects(k, have.GetNamespace()).Patch(ctx, have.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager})
 	return got, explained(err)
+}
+
+// becoming is the patch that does to an object, as long as it is as it was seen, what an
+// update with another would do. An account that may apply may patch, and needs no more.
+func becoming(have, want *unstructured.Unstructured) ([]byte, error) {
+	before, after := have.DeepCopy(), want.DeepCopy()
+	for _, u := range []*unstructured.Unstructured{before, after} {
+		delete(u.Object, "status")
+		for _, field := range []string{"creationTimestamp", "generation"} { // which only the server writes
+			unstructured.RemoveNestedField(u.Object, "metadata", field)
+		}
+	}
+	before.SetUID("") // so that the patch says it
+	before.SetResourceVersion("")
+	a, err := before.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	b, err := after.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return jsonpatch.CreateMergePatch(a, b)
 }
 
 // disowned are the owners of an object without a gateway's manifest.

@@ -29,6 +29,8 @@ type errand struct {
 	file string
 	c    *reconcile.Controller
 	log  bytes.Buffer
+
+	adopted bool // what an operator had made was taken over
 }
 
 func newErrand(t *testing.T, deny func(*errand, fakeapi.Call) bool) *errand {
@@ -84,6 +86,11 @@ spec:
   auth: {pskSecretRef: {name: old-psk, key: psk}}
   tunnels:
   - {name: plant, peer: {address: 198.51.100.30, id: plant.example}, remoteSubnets: [192.168.30.0/24], esp: {proposals: [aes256-sha256-ecp256]}}
+---
+apiVersion: ipsec.bnerd.net/v1alpha1
+kind: ClusterLink
+metadata: {name: north}
+spec: {serviceClusterCIDR: 10.40.0.0/16, serviceClusterRouter: gateway-router}
 ---
 apiVersion: v1
 kind: Secret
@@ -159,12 +166,50 @@ var steps = []func(*errand){
 		l.api.Put(l.t, key.Object)
 		l.rounds(2)
 	},
+	func(l *errand) { // what there is of a gateway is an operator's, which was stopped
+		made := l.operators()
+		l.rounds(3)
+		l.adopted = made > 0 && l.unadopted() == ""
+	},
 	func(l *errand) {
 		l.api.Remove(l.t, "VPNGateway", "acme", "remote")
 		l.api.Remove(l.t, "IPsecGateway", "acme", "old")
 		l.api.Remove(l.t, "VPNPeer", "acme", "ina")
+		l.api.Remove(l.t, "ClusterLink", "", "north")
 		l.rounds(3)
 	},
+}
+
+// operators makes the objects of a gateway those of an operator that is at zero, and says
+// how many there are.
+func (l *errand) operators() int {
+	l.put("apiVersion: apps/v1\nkind: Deployment\n" +
+		"metadata: {name: operator, namespace: acme, labels: {app.kubernetes.io/name: bnerd-vpn-operator}}\n" +
+		"spec: {replicas: 0, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}\n")
+	manifest := l.api.Get("IPsecGateway", "acme", "old")
+	made := 0
+	for _, o := range l.api.All() {
+		if o.GetLabels()["vpn.bnerd.net/gateway"] != "old" || o.GetKind() == "IPsecGateway" || o.GetKind() == "Pod" {
+			continue
+		}
+		l.api.Remove(l.t, o.GetKind(), "acme", o.GetName())
+		o.Object["metadata"] = map[string]any{"name": o.GetName(), "namespace": "acme", "ownerReferences": []any{map[string]any{
+			"apiVersion": manifest.GetAPIVersion(), "kind": manifest.GetKind(), "name": "old", "uid": string(manifest.GetUID()), "controller": true,
+		}}}
+		l.api.PutAs(l.t, "operator", o.Object)
+		made++
+	}
+	return made
+}
+
+// unadopted is an object that an operator's manifest still owns; empty: there is none.
+func (l *errand) unadopted() string {
+	for _, o := range l.api.All() {
+		if len(o.GetOwnerReferences()) > 0 || o.GetNamespace() == "acme" && o.GetName() == "old" && o.GetKind() == "Deployment" && o.GetLabels()["vpn.bnerd.net/gateway"] != "old" {
+			return o.GetKind() + " " + o.GetName()
+		}
+	}
+	return ""
 }
 
 // imageMissing is why the pods don't run.
