@@ -71,7 +71,9 @@ func (g Gateway) awaitTunnels(peer string, now time.Time) Verdict {
 			continue
 		}
 		wanted = append(wanted, p.Name)
-		if t := g.Tunnel(p, now); t.Word != TunnelUp {
+		if c, there := p.Condition(vpnv1alpha1.ConditionAuthorized); there && p.Outdated(c) {
+			waiting = append(waiting, strings.TrimPrefix(p.unseen(), "peer "))
+		} else if t := g.Tunnel(p, now); t.Word != TunnelUp {
 			waiting = append(waiting, strings.TrimSuffix(p.Name+" "+t.Word+": "+t.Message, ": "))
 		}
 	}

@@ -27,6 +27,13 @@ func TestAwait(t *testing.T) {
 	good := Gateway{Touched: true, Manifest: conditions(ready)}
 	deleted := Gateway{Touched: true, Manifest: Manifest{Deleting: noon, Conditions: []Condition{says("Ready", Unknown, "Deleting", "port: 409", 2)}}}
 	leaving, gone := Peer{Name: "b", Report: down, Manifest: Manifest{Deleting: noon}}, Peer{Gateway: "g", Name: "c", Report: down}
+	seen := func(generation int64) Manifest {
+		return Manifest{Generation: 2, Created: noon, Conditions: []Condition{says("Authorized", True, "Authorized", "", generation)}}
+	}
+	ofPeers := withPeers(good)
+	ofPeers.Owner.Kind = vpn.KindVPNGateway
+	dying := seen(2)
+	dying.Deleting = noon
 	for sentence, c := range map[string]struct {
 		gateway Gateway
 		goal    Goal
@@ -47,6 +54,14 @@ func TestAwait(t *testing.T) {
 		"being deleted":                       {deleted, GoalReady, "", Verdict{Stuck: true, Text: "Deleting: is being deleted: port: 409"}},
 		"being deleted, as is waited for":     {deleted, GoalDeleted, "", Verdict{Text: "Deleting: is being deleted: port: 409"}},
 		"nobody deletes it":                   {good, GoalDeleted, "", Verdict{Text: "nobody has deleted it"}},
+
+		"every peer was looked at":         {withPeers(ofPeers, Peer{Name: "a", Manifest: seen(2)}), GoalReady, "", Verdict{Met: true, Text: "ready"}},
+		"a peer was edited":                {withPeers(ofPeers, Peer{Name: "a", Manifest: seen(1)}, Peer{Name: "b", Manifest: seen(2)}), GoalReady, "", Verdict{Text: "peer a was edited since (generation 1, now 2)"}},
+		"a peer is new":                    {withPeers(ofPeers, Peer{Name: "a", Manifest: Manifest{Generation: 1, Created: noon}}), GoalReady, "", Verdict{Text: "peer a was not looked at yet"}},
+		"a peer is being deleted":          {withPeers(ofPeers, Peer{Name: "a", Manifest: dying}), GoalReady, "", Verdict{Text: "peer a is being deleted"}},
+		"tunnels have no status":           {withPeers(good, Peer{Name: "a", Manifest: Manifest{Created: noon}}), GoalReady, "", Verdict{Met: true, Text: "ready"}},
+		"a tunnel as it was before":        {withPeers(ofPeers, Peer{Name: "a", Report: up, Manifest: seen(1)}), GoalTunnel, "", Verdict{Text: "a was edited since (generation 1, now 2)"}},
+		"a named tunnel, as it was before": {withPeers(ofPeers, Peer{Name: "a", Report: up, Manifest: seen(1)}), GoalTunnel, "a", Verdict{Text: "a was edited since (generation 1, now 2)"}},
 
 		"every tunnel":                      {withPeers(good, Peer{Name: "a", Report: up}, Peer{Name: "b", Report: up}), GoalTunnel, "", Verdict{Met: true, Text: "2 of 2 up"}},
 		"one tunnel of two":                 {withPeers(good, Peer{Name: "a", Report: up}, Peer{Name: "b", Report: down}), GoalTunnel, "", Verdict{Text: "b down: no answer"}},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // Readiness says whether a gateway or a link is as its manifest asks.
@@ -23,8 +24,45 @@ const (
 	Going    = "deleting"
 )
 
-// Ready tells whether a gateway is as its manifest asks.
-func (g Gateway) Ready() Readiness { return g.ready(g.Touched) }
+// Ready tells whether a gateway is as its manifest and those of its peers ask. What its
+// condition says counts only where every peer was looked at as it stands now.
+func (g Gateway) Ready() Readiness {
+	r := g.ready(g.Touched)
+	if r.Word != Yes {
+		return r
+	}
+	if why := g.unseen(); why != "" {
+		return Readiness{Word: NotKnown, Since: r.Since, Message: why}
+	}
+	return r
+}
+
+// unseen says which peers nobody has looked at since they were last edited; empty: none.
+// Tunnels of an IPsecGateway stand in its own manifest.
+func (g Gateway) unseen() string {
+	var all []string
+	for _, p := range g.Peers {
+		if why := p.unseen(); why != "" && g.Owner.Kind == vpn.KindVPNGateway {
+			all = append(all, why)
+		}
+	}
+	return shortened(all, 3)
+}
+
+func (p Peer) unseen() string {
+	c, there := p.Condition(vpnv1alpha1.ConditionAuthorized)
+	switch {
+	case p.Gone():
+		return "" // the condition is of a time when nobody knew it any more, or its pod is late
+	case !p.Deleting.IsZero():
+		return "peer " + p.Name + " is being deleted"
+	case !there:
+		return "peer " + p.Name + " was not looked at yet"
+	case p.Outdated(c):
+		return fmt.Sprintf("peer %s was edited since (generation %d, now %d)", p.Name, c.Generation, p.Generation)
+	}
+	return ""
+}
 
 // Ready tells whether a link is as its manifest asks.
 func (l Link) Ready() Readiness { return l.ready(l.Touched) }

@@ -39,7 +39,8 @@ func readyGateway(edits ...func(*roster.Gateway)) roster.Gateway {
 
 func sitePeer(name string, r roster.Report) roster.Peer {
 	r.At = ago(time.Minute)
-	return roster.Peer{Namespace: "acme", Gateway: "dc1", Name: name, Manifest: roster.Manifest{Generation: 1, Created: ago(41 * day)}, Report: r}
+	return roster.Peer{Namespace: "acme", Gateway: "dc1", Name: name, Report: r, Manifest: roster.Manifest{Generation: 1, Created: ago(41 * day),
+		Conditions: []roster.Condition{{Type: "Authorized", Status: roster.True, Reason: "Authorized", Since: ago(41 * day), Generation: 1}}}}
 }
 
 func shownAs(g ...roster.Gateway) roster.Cluster { return roster.Cluster{Gateways: g} }
@@ -49,6 +50,7 @@ func TestStatus(t *testing.T) {
 		*g = roster.Gateway{Owner: g.Owner, Protocol: g.Protocol, Manifest: roster.Manifest{Generation: 1, Created: ago(5 * time.Second)}}
 	})
 	outdated := readyGateway(func(g *roster.Gateway) { g.Generation = 3 })
+	edited := readyGateway(func(g *roster.Gateway) { g.Peers[0].Generation = 2 })
 	deleting := readyGateway(func(g *roster.Gateway) {
 		g.Deleting = ago(3 * time.Minute)
 		g.Conditions[1] = roster.Condition{Type: "Ready", Status: roster.Unknown, Reason: "Deleting", Message: "openstack.port/acme/dc1: 409 port is in use", Since: ago(2 * time.Minute), Generation: 2}
@@ -109,6 +111,7 @@ func TestStatus(t *testing.T) {
 		"one that nobody has looked at":           {shownAs(untouched), StatusOptions{}},
 		"the last edit was not looked at":         {shownAs(outdated), StatusOptions{}},
 		"all conditions with the last edit not":   {shownAs(outdated), StatusOptions{All: true}},
+		"a peer was edited since":                 {shownAs(edited), StatusOptions{}},
 		"one that is being deleted":               {shownAs(deleting), StatusOptions{}},
 		"a pod without availability is unknown":   {shownAs(unavailable), StatusOptions{}},
 		"a pod that is silent is unknown":         {shownAs(silent), StatusOptions{}},
@@ -158,6 +161,9 @@ func TestNews(t *testing.T) {
 			g.Peers[1].Report = roster.Report{State: "ESTABLISHED", Up: 1, Expected: 1, At: noon}
 		}, nil, []string{"acme/dc1/plant2 up"}},
 		{"and goes down", func(*roster.Gateway) {}, nil, []string{"acme/dc1/plant2 down: AUTHENTICATION_FAILED: the other side has another key"}},
+		{"a peer is edited", func(g *roster.Gateway) { g.Peers[1].Generation = 2 }, nil, []string{
+			"acme/dc1 ready: unknown: peer plant2 was edited since (generation 1, now 2), 203.0.113.20, on worker-2"}},
+		{"and looked at", func(*roster.Gateway) {}, nil, []string{"acme/dc1 ready: yes, 203.0.113.20, on worker-2"}},
 		{"a peer goes", func(g *roster.Gateway) { g.Peers = g.Peers[:1] }, nil, []string{"acme/dc1/plant2 is gone"}},
 		{"and comes back, the node is another one", func(g *roster.Gateway) { g.Node = "worker-3" }, nil, []string{
 			"acme/dc1 ready: yes, 203.0.113.20, on worker-3", "acme/dc1/plant2 down: AUTHENTICATION_FAILED: the other side has another key"}},
