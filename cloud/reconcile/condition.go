@@ -83,6 +83,7 @@ type account struct {
 	outcomes map[resource.ID]cloud.Outcome // of this run
 	rollout  Rollout
 	fresh    bool            // nothing of it was there when the run looked
+	blocked  string          // why it is left as it is, although its manifests may ask for something else
 	missing  []vpn.SecretRef // Secrets of its peers that are not in the cluster
 }
 
@@ -93,6 +94,7 @@ type account struct {
 //	none, or all done            True
 //	one failed, or is refused    False, with its reason
 //	one is not done              Unknown, Pending: the first thing that it waits for
+//	none may be                  ConfigRendered Unknown, Pending: why, and how many wait
 func (a *account) conditions() []Condition {
 	all := []Condition{say(vpnv1alpha1.ConditionValidated, True, "Valid", ""), a.allocated()}
 	for _, s := range stages {
@@ -131,6 +133,10 @@ func (a *account) stage(s stage) Condition {
 		return c
 	}
 	switch s.condition {
+	case vpnv1alpha1.ConditionConfigRendered:
+		if a.blocked != "" {
+			return say(s.condition, Unknown, ReasonPending, a.blocked)
+		}
 	case vpnv1alpha1.ConditionRoutingReady:
 		c.Reason, c.Message = a.routing()
 	case vpnv1alpha1.ConditionDeploymentReady:

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/vpnctl/vpnctl/cloud"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render/pod"
 )
 
 // missing tells which Secrets are not there. That a Secret is there at all was seen of
@@ -18,14 +21,18 @@ func (r *round) missing(ctx context.Context, done turn) map[vpn.Owner][]vpn.Secr
 	for _, c := range done.Plan.Pending() {
 		changing[c.Owner] = true
 	}
-	missing := map[vpn.Owner][]vpn.SecretRef{}
+	missing, stand := map[vpn.Owner][]vpn.SecretRef{}, done.keysThatStand()
 	refs, asking := map[string][]vpn.SecretRef{}, map[vpn.Owner][]vpn.SecretRef{}
 	for o, in := range done.Inputs {
 		if done.left[o] {
 			continue
 		}
 		ask := changing[o] || len(r.asked[o]) > 0 || lacked(r.gateways[o])
-		for _, ref := range secretsOf(in.Gateway) {
+		own, asItStands := stand[o]
+		if !asItStands {
+			own = secretsOf(in.Gateway)
+		}
+		for _, ref := range own {
 			switch _, there := done.Seen.Secrets[o.Namespace+"/"+ref.Name]; {
 			case done.Seen.Secrets != nil && !there:
 				missing[o] = append(missing[o], ref)
@@ -106,6 +113,46 @@ func secretsOf(g vpn.Gateway) []vpn.SecretRef {
 				all = append(all, ref)
 			}
 		}
+	}
+	return all
+}
+
+// keysThatStand are the keys that gateways read which are left as they are: those of what
+// was rendered for them before, not of what their manifests ask for now.
+func (r *Result) keysThatStand() map[vpn.Owner][]vpn.SecretRef {
+	blocked := map[string]vpn.Owner{}
+	for _, line := range r.Plan.Owners {
+		if line.Blocked != "" {
+			blocked[line.Owner.String()] = line.Owner
+		}
+	}
+	all := map[vpn.Owner][]vpn.SecretRef{}
+	for _, have := range r.Seen.Graph {
+		o, is := blocked[have.Owner]
+		if !is || have.Object == nil || have.Object.Live == nil {
+			continue
+		}
+		text, _, _ := unstructured.NestedString(have.Object.Live.Value, "data", pod.KeyAgent)
+		if e, err := vpn.ParseExpectation(text); err == nil && e.Gateway == o {
+			all[o] = keysIn(e, r.Inputs[o].Gateway.WireGuard)
+		}
+	}
+	return all
+}
+
+// keysIn are those that a pod expects and somebody has to make.
+func keysIn(e vpn.Expectation, w *vpn.Interface) []vpn.SecretRef {
+	var all []vpn.SecretRef
+	add := func(ref vpn.SecretRef) {
+		if ref.Name != "" && !slices.Contains(all, ref) {
+			all = append(all, ref)
+		}
+	}
+	if w != nil && !w.GeneratedKey {
+		add(e.PrivateKey)
+	}
+	for _, p := range e.Peers {
+		add(p.PresharedKey)
 	}
 	return all
 }

@@ -53,7 +53,7 @@ func (r *Result) Standings(report *cloud.Report, rollouts map[vpn.Owner]Rollout,
 	}
 	for _, line := range r.Plan.Owners {
 		if a := accounts[line.Owner]; a != nil {
-			a.fresh = line.New
+			a.fresh, a.blocked = line.New, blocked(line)
 		}
 	}
 	for _, refusal := range r.Plan.Refusals {
@@ -87,6 +87,19 @@ func (r *Result) Standings(report *cloud.Report, rollouts map[vpn.Owner]Rollout,
 	}
 	slices.SortFunc(all, func(a, b Standing) int { return a.Owner.Compare(b.Owner) })
 	return all
+}
+
+// blocked says of a gateway that is left as it is why, and how much waits.
+func blocked(o plan.Owner) string {
+	switch {
+	case o.Blocked == "":
+		return ""
+	case o.Waiting == 1:
+		return "1 change waits: " + o.Blocked
+	case o.Waiting > 1:
+		return fmt.Sprintf("%d changes wait: %s", o.Waiting, o.Blocked)
+	}
+	return "left as it is: " + o.Blocked
 }
 
 func (a *account) note(c plan.Change) {
