@@ -12,6 +12,7 @@ type Manifest struct {
 	Created               time.Time
 	Deleting              bool
 	Held                  bool   // it carries our finalizer
+	Estate                string // that its label names; empty: none
 	JSON                  []byte // as it was written: without a status and what the server counts
 	Status                []byte // JSON of its status, nil without one
 }

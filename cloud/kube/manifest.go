@@ -16,6 +16,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // finalizers are those by which vpnctl keeps a manifest until its cloud side is gone. A
@@ -62,7 +63,8 @@ func manifest(k kind, u *unstructured.Unstructured) (cloud.Manifest, error) {
 	m := cloud.Manifest{
 		Kind: k.name, Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID()), Version: u.GetResourceVersion(),
 		Generation: u.GetGeneration(), Created: u.GetCreationTimestamp().Time, Deleting: u.GetDeletionTimestamp() != nil,
-		Held: finalizers[k.name] != "" && slices.Contains(u.GetFinalizers(), finalizers[k.name]),
+		Held:   finalizers[k.name] != "" && slices.Contains(u.GetFinalizers(), finalizers[k.name]),
+		Estate: u.GetLabels()[state.LabelEstate],
 	}
 	written := bare(u.Object)
 	written["apiVersion"], written["kind"] = k.apiVersion(), k.name // lists leave them out

@@ -30,6 +30,7 @@ type board struct {
 	orphans  []vpn.Owner
 	refusals []plan.Refusal
 	notices  []plan.Notice
+	others   []plan.Notice // of other estates' manifests
 	pending  int
 	drift    int
 	secrets  map[string]bool // namespace/name, that gateways use
@@ -78,6 +79,13 @@ func (b *board) reads(e vpn.Estate, problem string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.estate, b.problem, b.secrets = e.Name, problem, secrets
+}
+
+// sees takes down what is other estates'.
+func (b *board) sees(others []plan.Notice) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.others = others
 }
 
 func (b *board) names(secret string) bool {

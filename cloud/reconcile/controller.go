@@ -67,7 +67,9 @@ type Controller struct {
 	asked   map[vpn.Owner][]vpn.SecretRef // what was missing when it was asked for last
 	derived map[vpn.Owner]string          // of which version of its Secret the public key was derived
 	board   board
-	metrics *metrics
+
+	strangers map[string]bool // what was told of other estates' manifests
+	metrics   *metrics
 }
 
 // The pace of the loop. All of it is measured by the monotonic clock.

@@ -37,6 +37,17 @@ func (f *estateFile) read(path string, held []manifest.Standing) (*manifest.Clus
 	return c, nil
 }
 
+// called is the name of the Estate. A file's first word on it counts for as long as this
+// run lasts.
+func (f *estateFile) called(path string) (string, error) {
+	if f.text == nil {
+		if _, err := f.read(path, nil); err != nil {
+			return "", err
+		}
+	}
+	return f.name, nil
+}
+
 func (f *estateFile) accept(path string, text []byte, held []manifest.Standing) (*manifest.Cluster, error) {
 	c, found := manifest.FromClusterText(path, text, held)
 	for _, d := range found {

@@ -29,6 +29,7 @@ type round struct {
 	deleted  map[vpn.Owner]bool
 	spared   map[vpn.Owner]string // whose finalizer could not be put on
 	read     *manifest.Cluster
+	others   []plan.Notice // of what belongs to other estates
 
 	mu       sync.Mutex // guards what follows, and derived
 	failures int        // of calls to the cluster
@@ -111,6 +112,9 @@ func (r *round) manifests(ctx context.Context) error {
 	all, err := r.Cluster.Manifests(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the manifests: %w", err)
+	}
+	if all, err = r.own(ctx, all); err != nil {
+		return err
 	}
 	r.gateways, r.peers, r.deleted = map[vpn.Owner]cloud.Manifest{}, map[string]cloud.Manifest{}, map[vpn.Owner]bool{}
 	r.spared = map[vpn.Owner]string{}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func (b *board) view(dry bool) view {
 	v := view{
 		DryRun: dry, Leading: b.leading, Estate: b.estate, Problem: b.problem, Looked: b.looked, Since: b.since, Planned: b.planned,
 		Took: b.took.Round(time.Millisecond), Trouble: b.trouble, Gateways: b.standings(), Lines: b.lines,
-		Orphans: b.orphans, Refusals: b.refusals, Notices: b.notices, Steps: b.last, More: b.more,
+		Orphans: b.orphans, Refusals: b.refusals, Notices: slices.Concat(b.others, b.notices), Steps: b.last, More: b.more,
 	}
 	for _, s := range v.Gateways {
 		switch s.Ready().Status {
