@@ -33,6 +33,10 @@ type Lease struct {
 	Renew time.Duration
 	// Retry is how often it is renewed, and asked for. Default: 2 s.
 	Retry time.Duration
+
+	// Waits is told, each time that the lease wasn't had, who holds it, or why it can't be
+	// asked for or taken. Nil: nobody is.
+	Waits func(holder string, err error)
 }
 
 // ErrLost: somebody else may lead by now.
@@ -49,6 +53,9 @@ func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context
 	l.Retry = cmp.Or(l.Retry, 2*time.Second)
 	c := &candidate{Lease: l, api: d.api.Resource(leases).Namespace(l.Namespace)}
 	for !c.take(ctx) {
+		if l.Waits != nil && ctx.Err() == nil {
+			l.Waits(c.holder, c.err)
+		}
 		if !pause(ctx, l.Retry) {
 			return nil
 		}
@@ -78,6 +85,8 @@ type candidate struct {
 	at   time.Time // when it was first seen like that, by the clock here
 
 	before string // who was put down when it was taken last
+	holder string // who was put down when it was asked for last
+	err    error  // why it could not be had, where that isn't that somebody holds it
 }
 
 // take tries to get or to renew the lease. Whether another's has run out is told by how
@@ -85,26 +94,37 @@ type candidate struct {
 func (c *candidate) take(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, c.Renew)
 	defer cancel()
+	c.holder, c.err = "", nil
 	u, err := c.api.Get(ctx, c.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return c.write(ctx, &coordinationv1.Lease{}, true) == nil
+		return c.had(c.write(ctx, &coordinationv1.Lease{}, true))
 	}
 	if err != nil {
-		return false
+		return c.had(err)
 	}
 	var have coordinationv1.Lease
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &have) != nil {
-		return false
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &have); err != nil {
+		return c.had(err)
 	}
 	if have.ResourceVersion != c.seen {
 		c.seen, c.at = have.ResourceVersion, time.Now()
 	}
 	holder, lasts := holderOf(&have)
+	c.holder = holder
 	if holder != "" && holder != c.Identity && time.Since(c.at) < cmp.Or(lasts, c.Duration) {
 		return false
 	}
 	c.before = holder
-	return c.write(ctx, &have, false) == nil
+	return c.had(c.write(ctx, &have, false))
+}
+
+// had tells whether a call went well, and takes down why not. That somebody else was
+// faster is no fault.
+func (c *candidate) had(err error) bool {
+	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		c.err = fmt.Errorf("the Lease %s/%s can't be had: %w", c.Namespace, c.Name, err)
+	}
+	return err == nil
 }
 
 // write puts this process down as the holder, or nobody, on exactly the lease that was
@@ -220,9 +240,10 @@ func holderOf(l *coordinationv1.Lease) (holder string, lasts time.Duration) {
 
 // Leader is a process that leads an estate.
 type Leader struct {
-	Lease string // namespace/name
-	Name  string
-	Since time.Time // by that process's clock; zero: it doesn't say
+	Lease  string // namespace/name
+	Estate string
+	Name   string
+	Since  time.Time // by that process's clock; zero: it doesn't say
 }
 
 // Leader tells which process leads an estate, anywhere in the cluster, nil where none is
@@ -230,7 +251,7 @@ type Leader struct {
 // clock may be wrong. Only processes that lead by Lead are seen. The error wraps
 // cloud.ErrForbidden where Leases may not be listed.
 func (d *Driver) Leader(ctx context.Context, estate string) (*Leader, error) {
-	first, err := d.leaseOf(ctx, estate)
+	first, err := d.leaseOf(ctx, state.LabelEstate+"="+estate)
 	if err != nil || first == nil {
 		return nil, err
 	}
@@ -241,7 +262,7 @@ func (d *Driver) Leader(ctx context.Context, estate string) (*Leader, error) {
 	if !pause(ctx, min(lasts/3, 5*time.Second)) {
 		return nil, ctx.Err()
 	}
-	again, err := d.leaseOf(ctx, estate)
+	again, err := d.leaseOf(ctx, state.LabelEstate+"="+estate)
 	if err != nil || again == nil || again.ResourceVersion == first.ResourceVersion {
 		return nil, err
 	}
@@ -249,7 +270,7 @@ func (d *Driver) Leader(ctx context.Context, estate string) (*Leader, error) {
 }
 
 func leaderOf(l *coordinationv1.Lease) *Leader {
-	who := &Leader{Lease: l.Namespace + "/" + l.Name}
+	who := &Leader{Lease: l.Namespace + "/" + l.Name, Estate: l.Labels[state.LabelEstate]}
 	who.Name, _ = holderOf(l)
 	if l.Spec.AcquireTime != nil {
 		who.Since = l.Spec.AcquireTime.Time
@@ -257,10 +278,10 @@ func leaderOf(l *coordinationv1.Lease) *Leader {
 	return who
 }
 
-// leaseOf is the lease of an estate that somebody holds, renewed last where there are
-// several; nil where there is none.
-func (d *Driver) leaseOf(ctx context.Context, estate string) (*coordinationv1.Lease, error) {
-	items, err := d.list(ctx, leases, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
+// leaseOf is the lease of the estates that a selector is about which somebody holds,
+// renewed last where there are several; nil where there is none.
+func (d *Driver) leaseOf(ctx context.Context, of string) (*coordinationv1.Lease, error) {
+	items, err := d.list(ctx, leases, state.LabelManagedBy+"=vpnctl,"+of)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,6 +39,31 @@ func (d *Driver) Others(ctx context.Context, estate string) (map[vpn.Owner]strin
 			return all, nil
 		}
 	}
+}
+
+// OtherLeader tells which process leads another estate than the one that is named, nil
+// where none is alive: of a Lease that is held, it waits for a sign of its leader, for as
+// long as the Lease lasts. The error wraps cloud.ErrForbidden where Leases may not be
+// listed.
+func (d *Driver) OtherLeader(ctx context.Context, estate string) (*Leader, error) {
+	first, err := d.leaseOf(ctx, others(estate))
+	if err != nil || first == nil {
+		return nil, err
+	}
+	_, lasts := holderOf(first)
+	for began := time.Now(); time.Since(began) < min(lasts, time.Minute); {
+		if !pause(ctx, min(max(lasts/15, 10*time.Millisecond), time.Second)) {
+			return nil, ctx.Err()
+		}
+		again, err := d.leaseOf(ctx, others(estate))
+		if err != nil || again == nil {
+			return nil, err
+		}
+		if again.UID != first.UID || again.ResourceVersion != first.ResourceVersion {
+			return leaderOf(again), nil
+		}
+	}
+	return nil, nil
 }
 
 // others selects what carries the label of an estate that isn't this one.

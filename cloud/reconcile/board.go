@@ -18,6 +18,7 @@ import (
 type board struct {
 	mu       sync.Mutex
 	leading  bool
+	standby  Standby
 	deadline time.Time // by which the loop must give a sign of life
 	estate   string
 	problem  string // of the Estate's file
@@ -205,6 +206,8 @@ func (b *board) ready() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
+	case !b.leading && b.standby.Err != nil:
+		return b.standby.Err
 	case !b.leading || !b.looked.IsZero():
 		return nil
 	case b.trouble != "":

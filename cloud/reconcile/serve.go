@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"html/template"
 	"net/http"
@@ -20,7 +21,7 @@ import (
 //	/          the status page: read only, and without a secret
 //	/metrics   for Prometheus
 //	/healthz   200 while the loop is at work, or stands by
-//	/readyz    200 once the estate was looked at, or while standing by
+//	/readyz    200 once the estate was looked at, or while standing by for another one
 func (c *Controller) Handler() http.Handler {
 	c.prepare()
 	mux := http.NewServeMux()
@@ -68,6 +69,7 @@ func (c *Controller) page(w http.ResponseWriter, _ *http.Request) {
 // view is what the page shows.
 type view struct {
 	DryRun, Leading         bool
+	Standby                 Standby
 	Estate, Problem         string
 	Looked, Since, Planned  time.Time
 	Took                    time.Duration
@@ -86,7 +88,7 @@ func (b *board) view(dry bool) view {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v := view{
-		DryRun: dry, Leading: b.leading, Estate: b.estate, Problem: b.problem, Looked: b.looked, Since: b.since, Planned: b.planned,
+		DryRun: dry, Leading: b.leading, Standby: b.standby, Estate: cmp.Or(b.estate, b.standby.Estate), Problem: b.problem, Looked: b.looked, Since: b.since, Planned: b.planned,
 		Took: b.took.Round(time.Millisecond), Trouble: b.trouble, Gateways: b.standings(), Lines: b.lines,
 		Orphans: b.orphans, Refusals: b.refusals, Notices: slices.Concat(b.others, b.notices), Steps: b.last, More: b.more,
 	}

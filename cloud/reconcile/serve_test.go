@@ -1,8 +1,10 @@
 package reconcile_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -129,5 +131,37 @@ func TestMetrics(t *testing.T) {
 		if text := get(t, c, "/metrics"); strings.Contains(text, "vpnctl_reconcile_gateways{") || !strings.Contains(text, "vpnctl_reconcile_leader 0") {
 			t.Error("who doesn't lead shows the gateways as it last knew them")
 		}
+	})
+}
+
+// TestStandingBy: who waits for another one to go is ready and says who that is; who can
+// never lead as things are is not ready, on the page and in the log as well.
+func TestStandingBy(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		c := f.controller()
+		var log bytes.Buffer
+		c.Log = slog.New(slog.NewTextHandler(&log, nil))
+		by := reconcile.Standby{Estate: "acme", Lease: "vpn/vpnctl-reconcile-acme", Leader: "someone@there"}
+		c.StandBy(by)
+		if page := get(t, c, "/"); !strings.Contains(page, "estate acme") || !strings.Contains(page, "someone@there runs the rounds") || !strings.Contains(page, by.Lease) {
+			t.Errorf("the page of one that stands by:\n%s", page)
+		}
+		get(t, c, "/readyz")
+		by.Leader, by.Err = "", errors.New(`namespaces "vpm" not found`)
+		c.StandBy(by)
+		c.StandBy(by)
+		if page := get(t, c, "/"); !strings.Contains(page, "can't lead") || !strings.Contains(page, "vpm") || strings.Contains(page, "stands by") {
+			t.Errorf("the page of one that can't lead:\n%s", page)
+		}
+		if got := code(c, http.MethodGet, "/readyz"); got != http.StatusServiceUnavailable {
+			t.Errorf("ready although it can't lead: %d", got)
+		}
+		get(t, c, "/healthz")
+		if n := strings.Count(log.String(), "vpm"); n != 1 {
+			t.Errorf("%d times in the log:\n%s", n, log.String())
+		}
+		by.Err = nil
+		c.StandBy(by)
+		get(t, c, "/readyz")
 	})
 }

@@ -118,7 +118,7 @@ var mayNot = []string{
 	"create daemonsets.apps g", "create statefulsets.apps g", "create jobs.batch g", "create services g",
 	"create vpngateways.vpn.bnerd.net g", "delete vpngateways.vpn.bnerd.net g", "update vpngateways.vpn.bnerd.net g", "patch vpnpeers.vpn.bnerd.net g", "delete vpnpeers.vpn.bnerd.net g",
 	"patch nodes", "update nodes", "delete nodes", "patch nodes/status", "create nodes/proxy", "get persistentvolumes",
-	"get leases.coordination.k8s.io g", "list leases.coordination.k8s.io", "delete leases.coordination.k8s.io c", "update leases.coordination.k8s.io c",
+	"get leases.coordination.k8s.io g", "watch leases.coordination.k8s.io", "delete leases.coordination.k8s.io c", "update leases.coordination.k8s.io c",
 	"patch customresourcedefinitions.apiextensions.k8s.io", "create mutatingwebhookconfigurations.admissionregistration.k8s.io", "create certificatesigningrequests.certificates.k8s.io",
 }
 

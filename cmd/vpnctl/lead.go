@@ -10,12 +10,14 @@ import (
 	"sync/atomic"
 
 	"github.com/vpnctl/vpnctl/cloud/kube"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
 )
 
 // candidate is one of several replicas, or the only one.
 type candidate struct {
 	elect *kube.Driver // nil: alone
 	lease kube.Lease
+	shows func(reconcile.Standby) // what is waited for
 }
 
 // ownNamespace is where a pod finds the name of its namespace.
@@ -35,13 +37,16 @@ func (c reconcileCommand) candidate(cluster *kube.Driver, estate string) (candid
 
 // run runs a loop whenever this replica leads, until a signal or the end of ctx. The
 // Lease is given back once the loop has ended. The loop is told who led before and didn't.
-func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, loop func(ctx context.Context, before string)) error {
+func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, loop func(ctx context.Context, before string) error) error {
 	if c.elect == nil {
-		loop(ctx, "")
-		return nil
+		return loop(ctx, "")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	place := c.lease.Namespace + "/" + c.lease.Name
+	c.lease.Waits = func(holder string, err error) {
+		c.shows(reconcile.Standby{Estate: c.lease.Estate, Lease: place, Leader: holder, Err: err})
+	}
 	var leads atomic.Bool
 	go func() { // who only stands by has nothing to finish
 		select {
@@ -53,13 +58,13 @@ func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, 
 		}
 	}()
 	for ctx.Err() == nil {
-		log.Info("standing by", "lease", c.lease.Namespace+"/"+c.lease.Name)
+		log.Info("standing by", "lease", place)
+		c.shows(reconcile.Standby{Estate: c.lease.Estate, Lease: place})
 		err := c.elect.Lead(ctx, c.lease, func(held context.Context, before string) error {
 			leads.Store(true)
 			defer leads.Store(false)
 			log.Info("leading", "before", before)
-			loop(held, before)
-			return nil
+			return loop(held, before)
 		})
 		select {
 		case <-stop.stop:

@@ -89,12 +89,23 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 			EstateFile: file, Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: holder(),
 			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
 		}
+		neighbours := neighbours{cluster: cluster, estate: estate.Name, dry: c.DryRun, log: log, pause: 5 * time.Second}
+		if err := neighbours.refuse(ctx, stop.stop); err != nil {
+			return err
+		}
+		candidate.shows = loop.StandBy
 		front.show(loop.Handler())
 		log.Info("started", "estate", estate.Name, "cloud", driver.Project(), "cluster", address, "version", Version())
-		return candidate.run(ctx, stop, log, func(ctx context.Context, before string) {
+		return candidate.run(ctx, stop, log, func(ctx context.Context, before string) error {
+			if candidate.elect != nil { // one may have begun since
+				if err := neighbours.refuse(ctx, stop.stop); err != nil {
+					return err
+				}
+			}
 			loop.Ended = before
 			loop.Changes = cluster.Changes(ctx, estate.Name, loop.Names)
 			loop.Run(ctx)
+			return nil
 		})
 	})
 }
