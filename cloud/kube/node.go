@@ -44,6 +44,9 @@ func nodeFacts(list []unstructured.Unstructured) ([]resource.Node, error) {
 	return all, nil
 }
 
+// notReady is the problem of a node that doesn't answer.
+const notReady = "is not Ready"
+
 func nodeFact(n *corev1.Node) resource.Node {
 	fact := resource.Node{Name: n.Name}
 	server, parsed := ServerID(n.Spec.ProviderID)
@@ -53,7 +56,7 @@ func nodeFact(n *corev1.Node) resource.Node {
 		fact.Problem = fmt.Sprintf("its providerID %q is not openstack:///<server ID>", n.Spec.ProviderID)
 		return fact
 	case !ready(n):
-		fact.Problem = "is not Ready"
+		fact.Problem = notReady
 		return fact
 	case slices.ContainsFunc(controlPlane, func(l string) bool { _, is := n.Labels[l]; return is }):
 		fact.Closed = "part of the control plane"

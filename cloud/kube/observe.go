@@ -55,7 +55,7 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 		}
 		if k.name == kindDeployment {
 			var notice []plan.Notice
-			o.seen.Rollouts, notice = d.rollouts(ctx, e.Name, lists[i])
+			o.seen.Rollouts, notice = d.rollouts(ctx, e.Name, lists[i], facts)
 			o.seen.Notices = append(o.seen.Notices, notice...)
 		}
 	}

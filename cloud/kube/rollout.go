@@ -15,6 +15,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/state"
 )
 
@@ -27,14 +28,15 @@ func (d *Driver) Rollouts(ctx context.Context, estate string) (map[string]cloud.
 	if err != nil {
 		return nil, err
 	}
-	all, _ := d.rollouts(ctx, estate, list)
+	all, _ := d.rollouts(ctx, estate, list, nil)
 	return all, nil
 }
 
 // rollouts tell of the Deployments that are ours whether their pods run, by owner. Of
 // those that don't the pods are asked, once for all; if that isn't allowed, the
-// Deployment's own words have to do, and a notice says so.
-func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unstructured.Unstructured) (map[string]cloud.Rollout, []plan.Notice) {
+// Deployment's own words have to do, and a notice says so. Of the nodes that are known,
+// one that is lost is named where it keeps a pod from ending.
+func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unstructured.Unstructured, known []resource.Node) (map[string]cloud.Rollout, []plan.Notice) {
 	all := map[string]cloud.Rollout{}
 	var asked bool
 	var pods map[string]string
@@ -47,7 +49,7 @@ func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unst
 		r := rollout(&deployments[i])
 		if !r.Available {
 			if !asked {
-				pods, unseen = d.podTroubles(ctx, estate)
+				pods, unseen = d.podTroubles(ctx, estate, lost(known))
 				asked = true
 			}
 			if why := pods[owner.Path()]; why != "" {
@@ -94,7 +96,7 @@ func rollout(u *unstructured.Unstructured) cloud.Rollout {
 }
 
 // podTroubles say why pods of gateways aren't ready, by the gateway's path.
-func (d *Driver) podTroubles(ctx context.Context, estate string) (map[string]string, error) {
+func (d *Driver) podTroubles(ctx context.Context, estate string, lost map[string]bool) (map[string]string, error) {
 	list, err := d.list(ctx, pods, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
 	if err != nil {
 		return nil, err
@@ -106,7 +108,7 @@ func (d *Driver) podTroubles(ctx context.Context, estate string) (map[string]str
 	for i := range list { // the youngest counts
 		var p corev1.Pod
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(list[i].Object, &p) == nil {
-			if why := trouble(&p); why != "" {
+			if why := trouble(&p, lost); why != "" {
 				all[p.Namespace+"/"+p.Labels[state.LabelGateway]] = why
 			}
 		}
@@ -114,8 +116,20 @@ func (d *Driver) podTroubles(ctx context.Context, estate string) (map[string]str
 	return all, nil
 }
 
+// lost are the nodes that don't answer.
+func lost(known []resource.Node) map[string]bool {
+	all := map[string]bool{}
+	for _, n := range known {
+		all[n.Name] = n.Problem == notReady
+	}
+	return all
+}
+
 // trouble says why a pod isn't ready, empty where it doesn't tell.
-func trouble(p *corev1.Pod) string {
+func trouble(p *corev1.Pod, lost map[string]bool) string {
+	if p.DeletionTimestamp != nil && lost[p.Spec.NodeName] {
+		return fmt.Sprintf("%s is not ready: pod %s can't end there, and the next one waits for that; delete the Node object if it is gone for good", p.Spec.NodeName, p.Name)
+	}
 	if p.DeletionTimestamp != nil {
 		return fmt.Sprintf("pod %s is ending", p.Name)
 	}

@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,9 @@ func TestANodeWhoseServerDoesNotExist(t *testing.T) {
 			f.wantReady(acme)
 			if now := f.field(acme, "nodeName"); now != rest.Name {
 				t.Errorf("its node was lost, and it is on %s, want %s", now, rest.Name)
+			}
+			if want := acme + " Normal Moved"; !slices.Contains(f.events, want) {
+				t.Errorf("no event %q among %q", want, f.events)
 			}
 		})
 	})

@@ -39,6 +39,7 @@ func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool 
 		if ready := s.Conditions[len(s.Conditions)-1]; ready.Status == False {
 			r.Log.Warn("not well", "manifest", name(m), "condition", ready.Type, "reason", ready.Reason, "message", ready.Message)
 		}
+		r.noteMove(ctx, m, s)
 		r.note(ctx, m, s)
 	}
 	return true
