@@ -54,6 +54,9 @@ type Observation struct {
 	// Loose are manifests in a cluster that carry no estate's mark and that nobody asks
 	// for, with the gateway that they are about as their owner.
 	Loose []resource.Resource
+	// Ownerless are objects in a cluster that carry the estate's mark and don't say whose
+	// they are.
+	Ownerless []resource.Resource
 	// Now is the time by the system's own clock, which all runs share, in whole
 	// seconds; zero: it does not tell.
 	Now time.Time

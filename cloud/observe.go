@@ -56,6 +56,7 @@ func merge(seen []*Observation) *Observation {
 		all.Problems = append(all.Problems, o.Problems...)
 		all.Notices = append(all.Notices, o.Notices...)
 		all.Loose = append(all.Loose, o.Loose...)
+		all.Ownerless = append(all.Ownerless, o.Ownerless...)
 		all.Facts = join(all.Facts, o.Facts)
 		all.Rollouts = union(all.Rollouts, o.Rollouts)
 		all.Secrets = union(all.Secrets, o.Secrets)

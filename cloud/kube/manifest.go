@@ -63,8 +63,7 @@ func manifest(k kind, u *unstructured.Unstructured) (cloud.Manifest, error) {
 	m := cloud.Manifest{
 		Kind: k.name, Namespace: u.GetNamespace(), Name: u.GetName(), UID: string(u.GetUID()), Version: u.GetResourceVersion(),
 		Generation: u.GetGeneration(), Created: u.GetCreationTimestamp().Time, Deleting: u.GetDeletionTimestamp() != nil,
-		Held:   finalizers[k.name] != "" && slices.Contains(u.GetFinalizers(), finalizers[k.name]),
-		Estate: u.GetLabels()[state.LabelEstate],
+		Held: held(k, u), Estate: u.GetLabels()[state.LabelEstate],
 	}
 	written := bare(u.Object)
 	written["apiVersion"], written["kind"] = k.apiVersion(), k.name // lists leave them out
@@ -98,13 +97,14 @@ func (d *Driver) Release(ctx context.Context, m cloud.Manifest) error {
 }
 
 // finalize changes the finalizers of a manifest, never those of one that came in its
-// place or of one that has others by now.
+// place or of one that has others by now. The error of one that others write to all the
+// time wraps cloud.ErrConflict.
 func (d *Driver) finalize(ctx context.Context, m cloud.Manifest, edit func([]string) []string) error {
 	k, known := kindOf(m.Kind)
 	if !known || finalizers[m.Kind] == "" {
 		return fmt.Errorf("a %s is not kept by a finalizer", m.Kind)
 	}
-	for {
+	for range attempts {
 		have, err := d.objects(k, m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && string(have.GetUID()) != m.UID {
 			return nil
@@ -123,6 +123,7 @@ func (d *Driver) finalize(ctx context.Context, m cloud.Manifest, edit func([]str
 		}
 		return ignoreGone(err)
 	}
+	return errBusy
 }
 
 func (d *Driver) setFinalizers(ctx context.Context, k kind, have *unstructured.Unstructured, list []string) error {

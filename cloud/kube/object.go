@@ -30,6 +30,14 @@ func ours(u *unstructured.Unstructured, estate string) (vpn.Owner, bool) {
 	return o, true
 }
 
+// marks are what an object says of whose it is.
+type marks struct{ managedBy, estate, gateway, owner string }
+
+func marksOf(u metav1.Object) marks {
+	labels := u.GetLabels()
+	return marks{labels[state.LabelManagedBy], labels[state.LabelEstate], labels[state.LabelGateway], u.GetAnnotations()[resource.OwnerAnnotation]}
+}
+
 // bereft tells whether an object of ours lost its labels by another hand: it still says
 // whose it is, no other estate has put its labels there, and the server's own record
 // says that this program has written it.

@@ -157,7 +157,7 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 	case marked && wanted:
 		r.Owner, r.Proof = written.String(), "label "+state.LabelEstate+"="+s.estate.Name
 	case marked:
-		s.ownerless(r)
+		s.seen.Ownerless = append(s.seen.Ownerless, r)
 		return
 	case k.manifest && wanted && u.GetLabels()[state.LabelEstate] == "":
 		r.Owner, r.Adopt = written.String(), handApplied
@@ -185,12 +185,4 @@ func (s *sighting) loose(r resource.Resource, u *unstructured.Unstructured) {
 	}
 	r.Owner = o.String()
 	s.seen.Loose = append(s.seen.Loose, r)
-}
-
-// ownerless reports an object with our labels that doesn't say whose it is.
-func (s *sighting) ownerless(r resource.Resource) {
-	s.seen.Notices = append(s.seen.Notices, plan.Notice{
-		Message: fmt.Sprintf("%s carries the estate's labels, but not the annotation %s: left alone", r.ID, resource.OwnerAnnotation),
-		Hint:    "put the annotation back, or take the labels off",
-	})
 }

@@ -87,23 +87,14 @@ func (d *Driver) standing(ctx context.Context, k kind, namespace string, wanted 
 		}
 		return found, nil
 	}
-	o := metav1.ListOptions{Limit: page}
-	for {
-		l, err := at.List(ctx, o)
-		if apierrors.IsResourceExpired(err) && o.Continue != "" {
-			o = metav1.ListOptions{}
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("listing %s of %s: %w", k.resource.GroupResource(), namespace, err)
-		}
-		for i := range l.Items {
-			found[l.Items[i].Name] = &l.Items[i]
-		}
-		if o.Continue = l.Continue; o.Continue == "" {
-			return found, nil
-		}
+	all, err := d.nameplates(ctx, k, namespace)
+	if err != nil {
+		return nil, fmt.Errorf("listing %s of %s: %w", k.resource.GroupResource(), namespace, err)
 	}
+	for i := range all {
+		found[all[i].Name] = &all[i]
+	}
+	return found, nil
 }
 
 func unknownKind(k kind, r resource.Resource) plan.Refusal {

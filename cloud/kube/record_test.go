@@ -1,6 +1,8 @@
 package kube_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 )
@@ -77,6 +80,38 @@ func records(t *testing.T, open opening) {
 		if err := d.Hold(t.Context(), m); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
+	}
+}
+
+// TestAManifestThatNeverStandsStill: others write to it between each read and write. That
+// ends, and is an error.
+func TestAManifestThatNeverStandsStill(t *testing.T) {
+	e := estate(t, "acme")
+	w := newWorld(t)
+	w.apply(e, plan.Options{})
+	d := w.driver()
+	all, err := d.Manifests(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := all[slices.IndexFunc(all, func(m cloud.Manifest) bool { return m.Kind == "VPNGateway" })]
+	reads := 0
+	w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+		if c.Verb != "get" || c.Resource != "vpngateways" {
+			return fakeapi.Fault{}
+		}
+		reads++
+		if reads > 100 {
+			return fakeapi.Fault{Code: 500}
+		}
+		return fakeapi.Fault{Then: func() {
+			u := w.on.Get(m.Kind, m.Namespace, m.Name)
+			u.SetLabels(map[string]string{"read": fmt.Sprint(reads)})
+			w.put(u.Object)
+		}}
+	}
+	if err := d.Hold(t.Context(), m); !errors.Is(err, cloud.ErrConflict) || reads > 100 {
+		t.Errorf("after %d reads: %v, want a conflict", reads, err)
 	}
 }
 

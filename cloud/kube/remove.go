@@ -27,30 +27,72 @@ func (d *Driver) remove(ctx context.Context, c plan.Change) error {
 	if !known {
 		return fmt.Errorf("objects of kind %s can't be removed", before.Kind)
 	}
-	objects := d.objects(k, before.Namespace)
-	have, err := d.look(ctx, k, before.Namespace, before.Name)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return err
-	case before.Live != nil && before.Live.UID != string(have.GetUID()):
-		return fmt.Errorf("%w: another object stands there by now", cloud.ErrConflict)
-	case k.manifest && c.Before.Proof == cloud.Kin && have.GetLabels()[state.LabelEstate] == "":
-	case have.GetLabels()[state.LabelManagedBy] != "vpnctl":
-		return fmt.Errorf("%w: it no longer carries the estate's labels", cloud.ErrConflict)
-	}
-	if err := d.unhold(ctx, k, have); err != nil {
-		return err
-	}
-	uid, propagation := have.GetUID(), propagation(k)
-	if have.GetDeletionTimestamp() == nil {
-		err := objects.Delete(ctx, before.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return explained(err)
+	for range attempts {
+		have, err := d.look(ctx, k, before.Namespace, before.Name)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := removable(c, have); err != nil {
+			return err
+		}
+		switch done, err := d.delete(ctx, k, have); {
+		case err != nil:
+			return err
+		case done:
+			return d.gone(ctx, k, have)
 		}
 	}
-	return d.gone(ctx, k, have)
+	return errBusy
+}
+
+// errBusy: an object never stood still for as long as it takes to read and write it.
+var errBusy = fmt.Errorf("%w: others write to it all the time", cloud.ErrConflict)
+
+// removable tells why an object is not to be removed as it is now.
+func removable(c plan.Change, have *unstructured.Unstructured) error {
+	seen := c.Before.Object.Live
+	switch {
+	case seen == nil && have.GetLabels()[state.LabelManagedBy] != "vpnctl":
+		return fmt.Errorf("%w: it no longer carries the estate's labels", cloud.ErrConflict)
+	case seen == nil:
+		return nil
+	case seen.UID != string(have.GetUID()):
+		return fmt.Errorf("%w: another object stands there by now", cloud.ErrConflict)
+	case marksOf(&unstructured.Unstructured{Object: seen.Value}) != marksOf(have):
+		return fmt.Errorf("%w: the labels or the annotation that say whose it is were changed since the plan was made", cloud.ErrConflict)
+	}
+	return nil
+}
+
+// delete deletes an object exactly as it was read, without our finalizer. Nothing is done
+// where it was changed meanwhile: whose it is has to be looked at again.
+func (d *Driver) delete(ctx context.Context, k kind, have *unstructured.Unstructured) (done bool, err error) {
+	if held(k, have) {
+		err := d.unhold(ctx, k, have)
+		return false, unlessChanged(err)
+	}
+	if have.GetDeletionTimestamp() != nil {
+		return true, nil
+	}
+	uid, version, propagation := have.GetUID(), have.GetResourceVersion(), propagation(k)
+	err = d.objects(k, have.GetNamespace()).Delete(ctx, have.GetName(), metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &propagation,
+	})
+	if apierrors.IsConflict(err) {
+		return false, nil
+	}
+	return err == nil || apierrors.IsNotFound(err), explained(ignoreGone(err))
+}
+
+// unlessChanged is an error other than that an object was changed, or replaced.
+func unlessChanged(err error) error {
+	if errors.Is(err, cloud.ErrConflict) {
+		return nil
+	}
+	return err
 }
 
 // propagation is how an object is deleted: a Deployment is there until its pod is gone,
@@ -65,11 +107,16 @@ func propagation(k kind) metav1.DeletionPropagation {
 // unhold takes our own finalizer off a manifest: whoever removes it through here
 // removes the cloud side as well.
 func (d *Driver) unhold(ctx context.Context, k kind, have *unstructured.Unstructured) error {
-	kept := slices.DeleteFunc(have.GetFinalizers(), func(f string) bool { return f == finalizers[k.name] })
-	if finalizers[k.name] == "" || len(kept) == len(have.GetFinalizers()) {
+	if !held(k, have) {
 		return nil
 	}
+	kept := slices.DeleteFunc(have.GetFinalizers(), func(f string) bool { return f == finalizers[k.name] })
 	return explained(ignoreGone(d.setFinalizers(ctx, k, have, kept)))
+}
+
+// held tells whether a manifest has our finalizer.
+func held(k kind, have *unstructured.Unstructured) bool {
+	return finalizers[k.name] != "" && slices.Contains(have.GetFinalizers(), finalizers[k.name])
 }
 
 // gone waits until an object is no longer there.

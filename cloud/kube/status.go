@@ -14,7 +14,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 )
 
-// attempts is how often a status is written anew that others write at the same time.
+// attempts is how often a manifest is written, or an object removed, anew that others write at the same time.
 const attempts = 5
 
 // Record writes what is to be said of a manifest into its status, and tells whether
@@ -49,7 +49,7 @@ func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (
 		}
 		m.Generation = generation
 	}
-	return false, fmt.Errorf("%w: others write to it all the time", cloud.ErrConflict)
+	return false, errBusy
 }
 
 // statusPatch is what changes in a manifest's status as it was read; nil: nothing. It

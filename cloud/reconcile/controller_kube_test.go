@@ -154,3 +154,51 @@ func TestAControllerOverAnAPIServer(t *testing.T) {
 		t.Error("something was left in the cloud")
 	}
 }
+
+// TestADeletedGatewayWithoutMarks: its manifest is let go only once its Deployment is
+// gone too, and nothing in the cloud is taken from under a pod that can't be told to be
+// its.
+func TestADeletedGatewayWithoutMarks(t *testing.T) {
+	for name, c := range map[string]struct {
+		strip   func(*unstructured.Unstructured)
+		refused bool
+	}{
+		"without labels":      {func(u *unstructured.Unstructured) { u.SetLabels(nil) }, false},
+		"without annotations": {func(u *unstructured.Unstructured) { u.SetAnnotations(nil) }, false},
+		"without any":         {func(u *unstructured.Unstructured) { u.SetLabels(nil); u.SetAnnotations(nil) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFieldOverAPI(t)
+			f.put(manifestsOf(t, "acme/dc1")...)
+			f.turns(2)
+			d := f.api.Get("Deployment", "acme", "dc1")
+			if d == nil {
+				t.Fatal("no Deployment was made")
+			}
+			c.strip(d)
+			f.api.Put(t, d.Object)
+			f.api.Remove(t, "VPNGateway", "acme", "dc1")
+			before := f.look()
+			f.turns(3)
+			gone := f.api.Get("VPNGateway", "acme", "dc1") == nil
+			left := f.api.Get("Deployment", "acme", "dc1") != nil
+			if !c.refused {
+				if !gone || left || strings.Contains(f.look(), "vpnctl-") {
+					t.Errorf("manifest gone %t, Deployment left %t, cloud:\n%s", gone, left, f.look())
+				}
+				return
+			}
+			if gone || !left || f.look() != before {
+				t.Errorf("manifest gone %t, Deployment left %t, cloud:\n%s", gone, left, f.look())
+			}
+			if got := f.said("VPNGateway", "acme", "dc1", vpnv1alpha1.ConditionReady); !strings.Contains(got, "no longer says whose it is") {
+				t.Errorf("its status doesn't tell: %s", got)
+			}
+			f.api.Remove(t, "Deployment", "acme", "dc1") // as the hint says
+			f.turns(3)
+			if f.api.Get("VPNGateway", "acme", "dc1") != nil || strings.Contains(f.look(), "vpnctl-") {
+				t.Errorf("something was left:\n%s", f.look())
+			}
+		})
+	}
+}

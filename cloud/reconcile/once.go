@@ -56,6 +56,9 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 	} else {
 		kin(seen)
 	}
+	if err := in.gather(ctx, seen); err != nil {
+		return nil, err
+	}
 	d, err := prepare(in, seen).housed(ctx)
 	if err != nil {
 		return nil, err

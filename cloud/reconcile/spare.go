@@ -3,6 +3,7 @@ package reconcile
 import (
 	"maps"
 
+	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -24,7 +25,7 @@ func (d *decision) spareOthers() {
 	for _, g := range d.Estate.Gateways {
 		written[g.Owner] = true
 	}
-	for _, o := range d.present() {
+	for _, o := range present(d.seen) {
 		if !written[o] && !d.Deleted[o] && !d.Spares(o) {
 			spared[o] = Orphaned
 		}
@@ -33,17 +34,17 @@ func (d *decision) spareOthers() {
 }
 
 // present are the owners of whom anything was seen.
-func (d *decision) present() []vpn.Owner {
+func present(o *cloud.Observation) []vpn.Owner {
 	var all []vpn.Owner
 	seen := map[string]bool{}
-	for _, l := range d.seen.Ledgers {
+	for _, l := range o.Ledgers {
 		seen[l.Owner.String()] = true
 		all = append(all, l.Owner)
 	}
-	for _, r := range d.seen.Graph {
-		if o, known := vpn.ParseOwner(r.Owner); known && !seen[r.Owner] {
+	for _, r := range o.Graph {
+		if owner, known := vpn.ParseOwner(r.Owner); known && !seen[r.Owner] {
 			seen[r.Owner] = true
-			all = append(all, o)
+			all = append(all, owner)
 		}
 	}
 	return all
