@@ -114,7 +114,7 @@ func newClaim(c plan.Change) bool {
 	if c.ID.Kind != resource.KindSecurityGroup || c.After == nil {
 		return false
 	}
-	return c.Before == nil || !slices.Equal(c.Before.SecurityGroup.Ledger, c.After.SecurityGroup.Ledger)
+	return c.Before == nil || c.Action == plan.Adopt || !slices.Equal(c.Before.SecurityGroup.Ledger, c.After.SecurityGroup.Ledger)
 }
 
 type queued struct {

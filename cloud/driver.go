@@ -35,6 +35,23 @@ type Scope struct {
 	// Leftovers adds the project's untagged look-alikes, so that a cut-off create
 	// whose manifest has gone is found too (--prune, doctor).
 	Leftovers bool
+
+	// Operated are gateways that an operator made, as files tell of them. What they say
+	// of a gateway counts before what is said of it elsewhere.
+	Operated []alloc.Operated
+	// OperatorStopped: somebody says that no operator looks after them any more.
+	OperatorStopped bool
+	// Operators waits for what the Kubernetes side tells of such gateways, beside those
+	// above. Observe sets it, and only the cloud's driver may ask, which no other waits
+	// for.
+	Operators func(ctx context.Context) (Operators, error)
+}
+
+// Operators is what is known of gateways that an operator may have made.
+type Operators struct {
+	Gateways []alloc.Operated
+	Told     map[vpn.Owner]bool // of these, files tell that an operator made them
+	Stopped  bool               // no operator looks after them any more
 }
 
 // Observation is what a driver saw. Observations of several drivers are merged.
@@ -57,6 +74,11 @@ type Observation struct {
 	// Ownerless are objects in a cluster that carry the estate's mark and don't say whose
 	// they are.
 	Ownerless []resource.Resource
+	// Operated are gateways whose manifests a cluster holds, with what their statuses say:
+	// an operator may have made them.
+	Operated []alloc.Operated
+	// OperatorStopped: no operator looks after these gateways any more.
+	OperatorStopped bool
 	// Now is the time by the system's own clock, which all runs share, in whole
 	// seconds; zero: it does not tell.
 	Now time.Time

@@ -19,11 +19,22 @@ import (
 func Observe(ctx context.Context, drivers []Driver, e vpn.Estate, s Scope) (*Observation, error) {
 	seen := make([]*Observation, len(drivers))
 	errs := make([]error, len(drivers))
-	var wait sync.WaitGroup
-	for i, d := range drivers {
-		wait.Go(func() { seen[i], errs[i] = d.Observe(ctx, e, s) })
+	var clouds, others sync.WaitGroup
+	s.Operators = func(ctx context.Context) (Operators, error) {
+		others.Wait()
+		return s.operators(seen), ctx.Err()
 	}
-	wait.Wait()
+	run := func(in *sync.WaitGroup, cloud bool) {
+		for i, d := range drivers {
+			if d.Handles(resource.KindSecurityGroup) == cloud {
+				in.Go(func() { seen[i], errs[i] = d.Observe(ctx, e, s) })
+			}
+		}
+	}
+	run(&others, false) // all of them, before anybody waits for them
+	run(&clouds, true)
+	others.Wait()
+	clouds.Wait()
 	if err := Gather(errs); err != nil {
 		return nil, fmt.Errorf("observing estate %s: %w", e.Name, err)
 	}
@@ -57,6 +68,8 @@ func merge(seen []*Observation) *Observation {
 		all.Notices = append(all.Notices, o.Notices...)
 		all.Loose = append(all.Loose, o.Loose...)
 		all.Ownerless = append(all.Ownerless, o.Ownerless...)
+		all.Operated = append(all.Operated, o.Operated...)
+		all.OperatorStopped = all.OperatorStopped || o.OperatorStopped
 		all.Facts = join(all.Facts, o.Facts)
 		all.Rollouts = union(all.Rollouts, o.Rollouts)
 		all.Secrets = union(all.Secrets, o.Secrets)

@@ -69,6 +69,9 @@ func (d *draft) portEffect(p *party, c *Change) {
 		c.suffer(everyone(p, ImpactRestart, "the pod starts again with the new port"))
 		return
 	}
+	if c.Action == Adopt && !p.deployed {
+		c.suffer(everyone(p, ImpactRestart, "the operator's pod gives way to another one"))
+	}
 	if a, ok := c.attribute(attrNode); ok {
 		where := "on " + a.After
 		if a.Before == "" {

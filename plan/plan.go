@@ -3,6 +3,7 @@ package plan
 import (
 	"time"
 
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -39,6 +40,9 @@ type Options struct {
 	AllowEmpty bool          `json:"allowEmpty,omitempty"` // no manifest at all is meant
 	PodsGone   bool          `json:"podsGone,omitempty"`   // target directory: the pods are known to be gone
 	Hold       time.Duration `json:"hold,omitempty"`       // target directory: how long the cloud side outlives the files; 0: DefaultHold, negative: not at all
+
+	Operated        []alloc.Operated `json:"operated,omitempty"`        // gateways that an operator made, as files tell of them
+	OperatorStopped bool             `json:"operatorStopped,omitempty"` // no operator looks after any gateway of the estate any more
 }
 
 // The sides that Options.Only selects.

@@ -14,7 +14,7 @@ import (
 
 // LedgerTags are all tags of ours on the security group of an owner, sorted:
 // ownership, what was allocated, which desired state was reached, which ranges it
-// moves from, and since when it drains.
+// moves from, since when it drains, and whose objects it takes over.
 func LedgerTags(l alloc.Ledger) []string {
 	tags := Tags(l.Estate, l.Owner)
 	for _, e := range l.Entries() {
@@ -28,6 +28,9 @@ func LedgerTags(l alloc.Ledger) []string {
 	}
 	if !l.Draining.IsZero() {
 		tags = append(tags, tag(draining, l.Draining.UTC().Format(time.RFC3339Nano)))
+	}
+	if l.Adopting != "" {
+		tags = append(tags, tag(adopting, l.Adopting))
 	}
 	slices.Sort(tags)
 	return tags
@@ -63,7 +66,7 @@ func sift(tags []string) (entries []resource.Entry, records map[string][]string)
 	for _, t := range tags {
 		switch name, value, under := split(t); {
 		case !under || t == ManagedTag || name == estateIs || name == ownerIs:
-		case name == applied || name == movingFrom || name == draining:
+		case name == applied || name == movingFrom || name == draining || name == adopting:
 			records[name] = append(records[name], value)
 		default:
 			entries = append(entries, resource.Entry{Name: name, Value: value})
@@ -74,13 +77,16 @@ func sift(tags []string) (entries []resource.Entry, records map[string][]string)
 
 // recall fills in the records as far as they can be read, and says what can't be.
 func recall(l *alloc.Ledger, records map[string][]string) (err error) {
-	for _, name := range []string{applied, draining} {
+	for _, name := range []string{applied, draining, adopting} {
 		if len(records[name]) > 1 {
 			err = fmt.Errorf("tag %s stands there twice", name)
 		}
 	}
 	for _, hash := range records[applied] {
 		l.Applied = hash
+	}
+	for _, uid := range records[adopting] {
+		l.Adopting = uid
 	}
 	for _, text := range records[movingFrom] {
 		p, bad := netip.ParsePrefix(text)

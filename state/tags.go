@@ -27,6 +27,7 @@ const (
 	applied    = "applied"
 	movingFrom = "moving-from"
 	draining   = "draining"
+	adopting   = "adopting"
 )
 
 func tag(name, value string) string { return Prefix + name + "=" + value }

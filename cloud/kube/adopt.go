@@ -88,15 +88,29 @@ func (d *Driver) children(ctx context.Context, s *sighting) error {
 			}
 		}
 	}
-	if len(found) == 0 {
+	s.operated(found)
+	allocated := func(o vpn.Owner) bool { return s.told[o].ServiceCIDR.IsValid() }
+	if len(found) == 0 && !slices.ContainsFunc(undeployed(near), allocated) {
 		return nil
 	}
 	stopped, notices, err := d.operatorStopped(ctx)
+	s.seen.OperatorStopped = stopped
 	for _, c := range found {
 		s.enter(c, stopped)
 	}
-	s.seen.Notices = append(s.seen.Notices, notices...)
+	if len(found) > 0 {
+		s.seen.Notices = append(s.seen.Notices, notices...)
+	}
 	return err
+}
+
+// undeployed are the gateways that have no Deployment of ours.
+func undeployed(near map[string]map[types.UID]vpn.Owner) []vpn.Owner {
+	var all []vpn.Owner
+	for _, of := range near {
+		all = slices.AppendSeq(all, maps.Values(of))
+	}
+	return all
 }
 
 // child is an object that an operator has made.

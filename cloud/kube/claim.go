@@ -1,7 +1,10 @@
 package kube
 
 import (
+	"encoding/json"
+	"maps"
 	"net/netip"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -23,4 +26,33 @@ func (s *sighting) claim(id resource.ID, u *unstructured.Unstructured) {
 		return
 	}
 	s.seen.Unknown = append(s.seen.Unknown, by+": its status.serviceCIDR "+text+" can't be read")
+}
+
+// allocated is what the status of a gateway's manifest says of allocations.
+func allocated(o vpn.Owner, u *unstructured.Unstructured) alloc.Operated {
+	uid := string(u.GetUID())
+	written, err := json.Marshal(u.Object["status"])
+	var s alloc.Status
+	if err == nil {
+		err = json.Unmarshal(written, &s)
+	}
+	if err != nil {
+		return alloc.Operated{Owner: o, UID: uid, Problem: "reading its status: " + err.Error()}
+	}
+	return s.Operated(o, uid)
+}
+
+// operated tells of gateways that an operator may have made: whose status says what they
+// have, which an operator writes before it makes anything, or of which it made objects
+// here.
+func (s *sighting) operated(found []child) {
+	made := map[vpn.Owner]bool{}
+	for _, c := range found {
+		made[*s.owner(c.object, s.uids)] = true
+	}
+	for _, o := range slices.SortedFunc(maps.Keys(s.told), vpn.Owner.Compare) {
+		if g := s.told[o]; made[o] || g.ServiceCIDR.IsValid() || g.Problem != "" {
+			s.seen.Operated = append(s.seen.Operated, g)
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
@@ -122,15 +123,17 @@ func (d *Driver) listIn(ctx context.Context, r schema.GroupVersionResource, name
 type sighting struct {
 	estate    vpn.Estate
 	seen      *cloud.Observation
-	owners    map[resource.ID]vpn.Owner   // of the manifests that were read
-	gateways  map[resource.ID]vpn.Owner   // by their own manifest
-	uids      map[types.UID]vpn.Owner     // of the gateways' manifests that are in the cluster
-	generated []unstructured.Unstructured // private keys that an operator has made
+	owners    map[resource.ID]vpn.Owner    // of the manifests that were read
+	gateways  map[resource.ID]vpn.Owner    // by their own manifest
+	uids      map[types.UID]vpn.Owner      // of the gateways' manifests that are in the cluster
+	generated []unstructured.Unstructured  // private keys that an operator has made
+	told      map[vpn.Owner]alloc.Operated // of the gateways' manifests that are in the cluster: what their statuses say
 }
 
 // manifests notes down what the estate's manifests are.
 func (s *sighting) manifests() {
 	s.owners, s.gateways, s.uids = map[resource.ID]vpn.Owner{}, map[resource.ID]vpn.Owner{}, map[types.UID]vpn.Owner{}
+	s.told = map[vpn.Owner]alloc.Operated{}
 	for _, g := range s.estate.Gateways {
 		s.gateways[resource.ID{Kind: resource.KubernetesKind(g.Owner.Kind), Namespace: g.Owner.Namespace, Name: g.Owner.Name}] = g.Owner
 		for _, m := range g.Manifests {
@@ -150,6 +153,7 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 	gateway, known := s.gateways[r.ID]
 	if known {
 		s.uids[u.GetUID()] = gateway
+		s.told[gateway] = allocated(gateway, u)
 	}
 	switch {
 	case marked && !owner.IsZero():

@@ -10,7 +10,7 @@ import (
 )
 
 // applyApplied records on the ledger which desired state was reached, or that
-// none is. With a state that was reached a move is over. It is a tag beside the
+// none is. With a state that was reached a move is over, and so is a takeover. It is a tag beside the
 // ledger's, read just before: all tags are written in one call.
 func (v verb) applyApplied(ctx context.Context) error {
 	hash := ""
@@ -38,7 +38,7 @@ func (v verb) applyApplied(ctx context.Context) error {
 		return fmt.Errorf("security group %s: reading its ledger: %w", g.ID, err)
 	}
 	if l.Applied = hash; hash != "" {
-		l.MovingFrom = nil
+		l.MovingFrom, l.Adopting = nil, ""
 	}
 	return v.retag(ctx, groupsPath, g.ID, g.Tags, state.LedgerTags(l))
 }

@@ -97,10 +97,13 @@ func (d *Driver) madeHere(id string) bool {
 	return false
 }
 
-// retag replaces our tags on an object and keeps those of other hands; when
-// nothing would change nothing is sent.
+// retag replaces our tags on an object and keeps those of other hands, but for those of
+// an operator that it is taken over from; when nothing would change nothing is sent.
 func (v verb) retag(ctx context.Context, path, id string, existing, ours []string) error {
 	want := state.Merge(existing, ours)
+	if v.adopts() {
+		want = state.WithoutOperator(want)
+	}
 	if slices.Equal(want, slices.Sorted(slices.Values(existing))) {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // computeVersion is the Nova microversion that os-interface was tried with.
@@ -53,6 +54,7 @@ type Driver struct {
 	made          map[resource.ID]string // what this process created, by its ID in a plan
 	noExtraRoutes bool                   // the cloud was found to lack add_extraroutes
 	date          time.Time              // the latest that an answer to a list carried
+	uids          map[vpn.Owner]string   // whose objects of an operator are to be taken over, as they were observed last
 }
 
 // Connect logs in. An error names the entry or the variables that are at fault,

@@ -28,6 +28,8 @@ func (v verb) applyFloatingIP(ctx context.Context) (resource.GatewayFacts, error
 			return v.replaceFloatingIP(ctx)
 		}
 		return v.updateFloatingIP(ctx)
+	case plan.Adopt:
+		return v.adoptFloatingIP(ctx)
 	case plan.Replace:
 		return v.replaceFloatingIP(ctx)
 	case plan.Release:

@@ -33,7 +33,7 @@ type judgement struct {
 func judge(v *view) *cloud.Observation {
 	j := &judgement{
 		view:        v,
-		Observation: &cloud.Observation{Graph: resource.Graph{}, Facts: v.facts()},
+		Observation: &cloud.Observation{Graph: resource.Graph{}, Facts: v.facts(), Problems: v.refusals, Claims: v.claims, Unknown: v.uncertain},
 		gateways:    map[vpn.Owner]vpn.Gateway{},
 		owned:       map[vpn.Owner]ledgered{},
 		port:        map[vpn.Owner]port{},
@@ -53,6 +53,7 @@ func judge(v *view) *cloud.Observation {
 	j.judgeRoutes()
 	j.judgeLoose()
 	j.judgeBeside()
+	j.judgeTakeovers()
 	j.sort()
 	return j.Observation
 }
@@ -140,7 +141,7 @@ func (j *judgement) group(g ledgered) {
 
 // resource is the group as it was observed.
 func (g ledgered) resource(id resource.ID) resource.Resource {
-	ours, foreign := sift(g.Rules)
+	ours, foreign := g.sift()
 	return resource.Resource{ID: id, Owner: g.Owner.String(), Ref: g.ID, Proof: proof(g.Owner),
 		SecurityGroup: &resource.SecurityGroup{Ledger: g.Entries(), Rules: ours, Foreign: foreign, Draining: g.Draining, MovingFrom: g.MovingFrom}}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -35,13 +36,21 @@ type view struct {
 	beside  []floatingIP        // what leads to ports of ours and was in no other list
 	loose   cutOff              // what is described as ours and lost its tags, or never had them
 	users   map[string][]string // by group ID: the ports that are known to be in it
+
+	takeovers []*takeover       // gateways that an operator may have made
+	stopped   bool              // no operator looks after them
+	adopting  map[string]string // by ID of what is to be adopted: the rule
+	refusals  []plan.Refusal    // why nothing of a gateway can be taken over
+	claims    []alloc.Claim     // what their statuses say
+	uncertain []string          // why it is not known what they have
 }
 
 // ledgered is a group and what its tags say.
 type ledgered struct {
 	group
 	alloc.Ledger
-	unreadable error // why the ledger can't be relied on
+	unreadable error           // why the ledger can't be relied on
+	operators  map[string]bool // rules, by ID, that an operator made: ours from now on
 }
 
 // cutOff are untagged objects with descriptions like ours.
@@ -55,7 +64,8 @@ type cutOff struct {
 // those point at: pinned floating IPs by ID, holders of next hops and of pinned
 // addresses, and what manifests ask for and no list has shown. It costs six to
 // fourteen calls of one page each, whatever the size of the estate; six where
-// nothing is missing and nothing pinned.
+// nothing is missing and nothing pinned; three more lists, parted by the length of their
+// URLs, while gateways are taken over from an operator.
 func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*cloud.Observation, error) {
 	v := &view{manifest: e, leftovers: s.Leftovers}
 	if err := together(ctx, d.lists(v, s)...); err != nil {
@@ -67,6 +77,11 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*clo
 	}
 	v.keepOurs()
 	d.remember(v.scene)
+	if err := d.operated(ctx, v, s); err != nil {
+		return nil, err
+	}
+	v.takeOver()
+	d.rememberTakeovers(v.takeovers)
 	more := []func(context.Context) error{
 		func(ctx context.Context) error { return d.pinnedByLedger(ctx, v) },
 		func(ctx context.Context) error { return d.nextHops(ctx, v) },
@@ -246,7 +261,7 @@ func (d *Driver) ledgers(ctx context.Context) ([]ledgered, error) {
 		l, ours, err := state.ReadLedger(g.Tags)
 		if ours {
 			l.Ref, l.Created = g.ID, g.Created.Time
-			all = append(all, ledgered{g, l, err})
+			all = append(all, ledgered{group: g, Ledger: l, unreadable: err})
 		}
 	}
 	return all, nil

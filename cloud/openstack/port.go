@@ -21,6 +21,8 @@ func (v verb) applyPort(ctx context.Context) (resource.GatewayFacts, error) {
 		return v.createPort(ctx)
 	case plan.Update:
 		return v.updatePort(ctx)
+	case plan.Adopt:
+		return v.adoptPort(ctx)
 	case plan.Replace:
 		if err := v.deletePort(ctx); err != nil {
 			return resource.GatewayFacts{}, err

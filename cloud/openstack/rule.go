@@ -49,8 +49,13 @@ func isDefault(r resource.Rule) bool {
 // sift parts the rules of a group, canonical and sorted, into ours and those of
 // another hand. A rule that stands there twice is there twice.
 func sift(rules []rule) (ours, foreign []resource.Rule) {
-	for _, r := range rules {
-		if c := canonical(r); ourRule(r) {
+	return ledgered{group: group{Rules: rules}}.sift()
+}
+
+// sift is the same for a group that may be an operator's, whose rules are ours then.
+func (g ledgered) sift() (ours, foreign []resource.Rule) {
+	for _, r := range g.Rules {
+		if c := canonical(r); ourRule(r) || g.operators[r.ID] {
 			ours = append(ours, c)
 		} else {
 			foreign = append(foreign, c)

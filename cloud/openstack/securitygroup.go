@@ -34,6 +34,8 @@ func (v verb) applyGroup(ctx context.Context) error {
 			return v.notMine("security group", g.ID)
 		}
 		return v.settleGroup(ctx, g, false)
+	case plan.Adopt:
+		return v.adoptGroup(ctx)
 	case plan.Delete:
 		return v.deleteGroup(ctx)
 	}
@@ -122,12 +124,20 @@ func (v verb) settleGroup(ctx context.Context, g group, justMade bool) error {
 	if err := v.brand(ctx, groupsPath, g.ID, g.Tags, tags, justMade); err != nil {
 		return err
 	}
+	if v.adopts() {
+		if err := v.rename(ctx, groupsPath, g.ID, g.Name, g.Description); err != nil {
+			return err
+		}
+		if g, err = v.replaceRules(ctx, g); err != nil {
+			return err
+		}
+	}
 	return v.settleRules(ctx, g)
 }
 
 // ledger is what the group's tags should say: what is planned, the record of the
-// state that was reached last, which a gateway that drains or moves has left, and
-// the ranges that it moves from.
+// state that was reached last, which a gateway that drains or moves has left, the
+// ranges that it moves from, and whose objects it takes over.
 func (v verb) ledger(before alloc.Ledger) (alloc.Ledger, error) {
 	l, err := alloc.ParseEntries(v.After.SecurityGroup.Ledger)
 	if err != nil {
@@ -137,6 +147,9 @@ func (v verb) ledger(before alloc.Ledger) (alloc.Ledger, error) {
 	l.Draining = v.After.SecurityGroup.Draining
 	if l.Draining.IsZero() {
 		l.Applied = before.Applied
+	}
+	if l.Adopting = before.Adopting; v.adopts() {
+		l.Adopting = v.uid()
 	}
 	return l.Move(before), nil
 }

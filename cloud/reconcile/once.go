@@ -47,7 +47,9 @@ type Result struct {
 
 // Plan observes the estate and decides what has to change. It changes nothing.
 func Plan(ctx context.Context, in Input) (*Result, error) {
-	seen, err := cloud.Observe(ctx, in.Drivers, in.Estate, cloud.Scope{Leftovers: in.Options.Prune})
+	seen, err := cloud.Observe(ctx, in.Drivers, in.Estate, cloud.Scope{
+		Leftovers: in.Options.Prune, Operated: in.Options.Operated, OperatorStopped: in.Options.OperatorStopped,
+	})
 	if err != nil {
 		return nil, err
 	}

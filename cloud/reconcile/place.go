@@ -23,7 +23,7 @@ func (d *decision) place() alloc.Placement {
 		owners = append(owners, g.Owner)
 		present[g.Owner.String()] = true
 		// a port is on no server on its way from one network to another
-		t.Home[g.Owner] = cmp.Or(d.seen.Facts.Gateway(g.Owner.String()).ServerID, servers[plan.ToldNode(d.seen.Graph, g.Owner)])
+		t.Home[g.Owner] = cmp.Or(d.seen.Facts.Gateway(g.Owner.String()).ServerID, servers[plan.ToldNode(d.seen.Graph, g.Owner)], servers[d.operatorsNode(g.Owner)])
 	}
 	for text, f := range d.seen.Facts.Gateways {
 		switch o, _ := vpn.ParseOwner(text); {

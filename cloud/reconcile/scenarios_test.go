@@ -50,6 +50,7 @@ var scenarios = map[string]life{
 	"rejoin":            {steps: []step{made, draining, made}},
 	"prune":             {steps: []step{made, draining, {anywhere(fewer), plan.Options{Prune: true, PodsGone: true}}}},
 	"take over":         {steps: []step{{anywhere(firstExposure), plan.Options{}}, made, {anywhere(succeeded), plan.Options{Prune: true, Hold: day}}, {anywhere(succeeded), plan.Options{Prune: true, PodsGone: true}}}},
+	"adopt":             {steps: []step{{renumbered, plan.Options{}}, {fromOperator, plan.Options{}}}},
 	"peer":              {steps: []step{made, {anywhere(withoutPeer), plan.Options{Prune: true}}}},
 }
 

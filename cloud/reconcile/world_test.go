@@ -22,6 +22,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
@@ -34,7 +35,9 @@ type world struct {
 	sim   *simulator.Server
 	tree  string
 	fault func(n int, r *http.Request) simulator.Fault
-	live  bool // the clock is time.Now: a bubble of testing/synctest drives it
+	// operated are gateways that an operator made, which is stopped.
+	operated []alloc.Operated
+	live     bool // the clock is time.Now: a bubble of testing/synctest drives it
 
 	mu  sync.Mutex
 	now time.Time
@@ -66,7 +69,7 @@ func (w *world) start(o simulator.Options) {
 // copy makes a world of its own that is the same.
 func (w *world) copy(t testing.TB) *world {
 	t.Helper()
-	c := &world{t: t, tree: folder(t), now: w.time()}
+	c := &world{t: t, tree: folder(t), now: w.time(), operated: w.operated}
 	for _, path := range w.files() { // files are replaced, never written into
 		to := filepath.Join(c.tree, path)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Link(filepath.Join(w.tree, path), to)); err != nil {
@@ -165,6 +168,9 @@ func (w *world) input(ctx context.Context, e vpn.Estate, o plan.Options) (reconc
 	d, err := w.connect(ctx, "operator")
 	if err != nil {
 		return reconcile.Input{}, nil, err
+	}
+	if len(w.operated) > 0 {
+		o.Operated, o.OperatorStopped = w.operated, true
 	}
 	return reconcile.Input{
 		Estate: e, Manifests: len(e.Gateways), Options: o, Now: w.time(),

@@ -142,10 +142,10 @@ func (l Ledger) Ahead(o Ledger, p netip.Prefix) bool {
 }
 
 // stands tells whether a range is programmed for the owner: a desired state was
-// reached with it, from which the owner may drain by now or move.
+// reached with it, from which the owner may drain by now or move, or by an operator.
 func (l Ledger) stands(p netip.Prefix) bool {
 	overlaps := func(r netip.Prefix) bool { return r.Overlaps(p) }
-	return l.ServiceCIDR.Overlaps(p) && (l.Applied != "" || !l.Draining.IsZero()) || slices.ContainsFunc(l.MovingFrom, overlaps)
+	return l.ServiceCIDR.Overlaps(p) && (l.Applied != "" || !l.Draining.IsZero() || l.Adopting != "") || slices.ContainsFunc(l.MovingFrom, overlaps)
 }
 
 // older decides between two claims to one thing: the earlier group, then the lower

@@ -60,7 +60,7 @@ func Writable(name string) bool {
 }
 
 // Entries are what was allocated as names and values, sorted by name, with a check
-// of all the others among them. Applied, MovingFrom and Draining are records of
+// of all the others among them. Applied, MovingFrom, Draining and Adopting are records of
 // what was done and not among them. Every entry fits EntryLimit when every name is
 // Writable, as Assign makes sure. Where nothing was allocated there are none.
 func (l Ledger) Entries() []resource.Entry {

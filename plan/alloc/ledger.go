@@ -35,6 +35,9 @@ type Ledger struct {
 	// are as taken as ServiceCIDR. Sorted.
 	MovingFrom []netip.Prefix `json:"movingFrom,omitempty"`
 	Draining   time.Time      `json:"draining,omitzero"` // the Kubernetes side was removed at that moment
+	// Adopting is the UID that an operator's objects carry, from when they begin to be
+	// taken over until a desired state was reached with them.
+	Adopting string `json:"adopting,omitempty"`
 
 	Ref     string    `json:"ref,omitempty"`    // observed: ID of the security group it stands on
 	Created time.Time `json:"created,omitzero"` // observed: of that group; see Ahead
@@ -85,8 +88,10 @@ func (l Ledger) Move(before Ledger) Ledger {
 }
 
 // Built tells whether a desired state was reached at some time, also when it has
-// been left for a move since.
-func (l Ledger) Built() bool { return l.Applied != "" || len(l.MovingFrom) > 0 }
+// been left for a move since, or when an operator reached it.
+func (l Ledger) Built() bool {
+	return l.Applied != "" || len(l.MovingFrom) > 0 || l.Adopting != ""
+}
 
 // Claim is a range that is taken by something that is no ledger of this estate:
 // another estate's ledger, a route on a router, a pin.
