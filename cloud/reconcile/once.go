@@ -53,6 +53,7 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	seen.Claims = append(seen.Claims, in.operatorsClaims()...)
 	if in.Deleted != nil { // its people write them, and keep them: labels of an apply don't matter
 		maps.DeleteFunc(seen.Graph, func(id resource.ID, _ resource.Resource) bool { return id.Kind.Manifest() })
 	} else {

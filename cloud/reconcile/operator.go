@@ -48,3 +48,16 @@ func (d *decision) operatorsNode(o vpn.Owner) string {
 	}
 	return ""
 }
+
+// operatorsClaims are the ranges of gateways that an operator made and that no manifest
+// asks for, as files tell of them.
+func (in Input) operatorsClaims() []alloc.Claim {
+	var all []alloc.Claim
+	for _, g := range in.Options.Operated {
+		written := slices.ContainsFunc(in.Estate.Gateways, func(w vpn.Gateway) bool { return w.Owner == g.Owner })
+		if !written && g.ServiceCIDR.IsValid() {
+			all = append(all, alloc.Claim{Prefix: g.ServiceCIDR, By: g.Owner.String() + ", which an operator made", Owner: g.Owner})
+		}
+	}
+	return all
+}

@@ -54,7 +54,7 @@ func (c applyCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	a := &application{applyCommand: c, globals: g, streams: s, stop: stop, job: j}
-	if a.site, err = g.connect(stop, s, j.estate, j.base, c.clusterSide); err != nil {
+	if a.site, err = g.connect(stop, s, j.estate, j.base, c.agreed(j)); err != nil {
 		return err
 	}
 	defer a.site.Close()

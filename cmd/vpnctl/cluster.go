@@ -18,7 +18,15 @@ func (a clusterAccess) connect(o kube.Options) (*kube.Driver, string, error) {
 // clusterSide are the flags of commands that compare manifests with a cluster.
 type clusterSide struct {
 	clusterAccess
-	OperatorStopped bool `help:"With a cluster: no operator looks after these gateways any more, so what it made there is taken over. Needless where its Deployment is found, at zero."`
+	OperatorStopped bool `help:"No operator looks after these gateways any more, so what it made, in the cloud and in a cluster, is taken over. Needless where its Deployment is found in the cluster, at zero."`
+}
+
+// agreed is the side that a job is done on: what is said of the operator counts, and what
+// was said when a plan was saved.
+func (a clusterSide) agreed(j *job) clusterSide {
+	j.options.OperatorStopped = j.options.OperatorStopped || a.OperatorStopped
+	a.OperatorStopped = j.options.OperatorStopped
+	return a
 }
 
 // words are the flags as they are typed.

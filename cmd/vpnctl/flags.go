@@ -21,6 +21,7 @@ type selection struct {
 	AllowEmpty bool          `help:"With --prune: allow it although no manifest was read at all."`
 	Hold       time.Duration `default:"10m" help:"With --prune: how long the cloud side outlives removed files, so that pods end first. Default: ${default}."`
 	PodsGone   bool          `help:"With --prune: the pods of removed files have ended, so their cloud side is not held any longer."`
+	AdoptFrom  []string      `placeholder:"FILE" sep:"none" help:"Gateways that an operator made, as kubectl get -o yaml prints them with their statuses: what carries their UIDs in the cloud is taken over; repeatable. Needless for what the cluster of the Estate holds."`
 }
 
 // check refuses flags that make no sense together.
@@ -46,7 +47,7 @@ func (f selection) check() error {
 
 // given tells whether any of the flags was used.
 func (f selection) given() bool {
-	return len(f.Gateway) > 0 || f.Only != "" || f.Prune || f.MaxDeletes != nil || f.AllowEmpty || f.Hold != plan.DefaultHold || f.PodsGone
+	return len(f.Gateway) > 0 || f.Only != "" || f.Prune || f.MaxDeletes != nil || f.AllowEmpty || f.Hold != plan.DefaultHold || f.PodsGone || len(f.AdoptFrom) > 0
 }
 
 // options are the flags in the plan's terms, where zero means the default and a

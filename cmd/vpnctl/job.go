@@ -38,7 +38,11 @@ func (g *Globals) manifests(s *streams, paths []string, f selection) (*job, erro
 	if err != nil {
 		return nil, err
 	}
-	return &job{estate: loaded.Estate, manifests: written(loaded.Estate), options: f.options(), base: loaded.Root,
+	options := f.options()
+	if options.Operated, err = exported(s, f.AdoptFrom); err != nil {
+		return nil, err
+	}
+	return &job{estate: loaded.Estate, manifests: written(loaded.Estate), options: options, base: loaded.Root,
 		survey: plan.Survey{Unread: loaded.Unread, UnreadPeers: loaded.UnreadPeers, Obscure: loaded.Obscure}}, nil
 }
 

@@ -88,6 +88,9 @@ func (f selection) words() []string {
 	if f.PodsGone {
 		words = append(words, "--pods-gone")
 	}
+	for _, file := range f.AdoptFrom {
+		words = append(words, "--adopt-from", file)
+	}
 	return words
 }
 

@@ -109,7 +109,7 @@ func (c planCommand) plan(g *Globals, s *streams, stop *interrupts, j *job, o *v
 		return *j.saved, nil
 	}
 	began := time.Now()
-	at, err := g.connect(stop, s, j.estate, j.base, c.clusterSide)
+	at, err := g.connect(stop, s, j.estate, j.base, c.agreed(j))
 	if err != nil {
 		return plan.Plan{}, err
 	}

@@ -15,6 +15,9 @@ func (t *text) attributes(c plan.Change) {
 	}
 	reasons := ruleReasons(c)
 	for _, a := range c.Attributes {
+		if first(c, a) && !t.o.Verbose {
+			continue
+		}
 		lines := difference(a)
 		if len(c.Attributes) == 1 && a.Diff != "" {
 			lines = lines[1:] // it is clear what differs
@@ -26,6 +29,12 @@ func (t *text) attributes(c plan.Change) {
 			t.signed(diffSign(line), detailIndent, t.ink.diff(line), reasons[strings.TrimPrefix(line, "+ ")])
 		}
 	}
+}
+
+// first tells whether an attribute is one that a security group, when it is adopted, is the
+// first to have: the line itself says which allocations go on its ledger.
+func first(c plan.Change, a plan.Attribute) bool {
+	return c.Action == plan.Adopt && c.After.SecurityGroup != nil && len(c.Before.SecurityGroup.Ledger) == 0 && a.Name != "rules" && a.Before == ""
 }
 
 // diffSign is the sign of a line of a diff, ' ' where it has none.
