@@ -1,6 +1,8 @@
 package reconcile_test
 
 import (
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,4 +72,189 @@ func lasting(t *testing.T, w *world) map[string]any {
 		all[o.Kind+" "+o.ID] = true
 	}
 	return all
+}
+
+// TestAdoptionRefused: whatever is unclear about one gateway leaves it alone as a whole,
+// and the refusal names what it is.
+func TestAdoptionRefused(t *testing.T) {
+	tests := map[string]struct {
+		change func(w *world, c client, e *vpn.Estate)
+		want   []string
+	}{
+		"the operator may be at work": {
+			func(w *world, _ client, _ *vpn.Estate) { w.working = true },
+			[]string{"may be at work", "--operator-stopped"},
+		},
+		"an object of two UIDs": {
+			func(w *world, c client, _ *vpn.Estate) {
+				c.put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": []string{"vpn.bnerd.net/uid=" + uid(0), "vpn.bnerd.net/uid=" + uid(7)}})
+			},
+			[]string{"carries an operator's tags of 2 UIDs"},
+		},
+		"an object that carries another owner's tags too": {
+			func(w *world, c client, _ *vpn.Estate) {
+				other := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: "other"}
+				c.put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": append(state.Tags("elsewhere", other), "vpn.bnerd.net/uid="+uid(0))})
+			},
+			[]string{"and the tags of VPNGateway/acme/other of estate elsewhere"},
+		},
+		"a second group of one UID": {
+			func(w *world, c client, _ *vpn.Estate) {
+				c.tagged("security-groups", "security_group", map[string]any{"name": "again"})
+			},
+			[]string{"security groups ", "are all its own, by the UID " + uid(0)},
+		},
+		"a second address of one UID": {
+			func(w *world, c client, e *vpn.Estate) {
+				c.tagged("floatingips", "floatingip", map[string]any{"floating_network_id": pool(w, *e)})
+			},
+			[]string{"floating IPs ", "are all its own"},
+		},
+		"an object in another project": {
+			func(w *world, _ client, _ *vpn.Estate) {
+				clientAs(w, "customer").tagged("security-groups", "security_group", map[string]any{"name": "theirs"})
+				w.login = "operator-admin" // who sees it
+			},
+			[]string{"but stands in another project"},
+		},
+		"no group": {
+			func(w *world, c client, _ *vpn.Estate) {
+				c.put("security-groups/"+operators(w, "security-group")+"/tags", map[string]any{"tags": []string{}})
+			},
+			[]string{"no security group carries its UID", "the group that its port is in ("},
+		},
+		"no port, though the status has one": {
+			func(w *world, c client, _ *vpn.Estate) {
+				c.put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": []string{}})
+			},
+			[]string{"its status says that its port has ", "no port carries its UID"},
+		},
+		"nothing at all": {
+			func(w *world, _ client, _ *vpn.Estate) { w.operated[0].UID = uid(99) },
+			[]string{"nothing in this project carries its UID " + uid(99)},
+		},
+		"a status with another port": {
+			func(w *world, _ client, _ *vpn.Estate) {
+				w.operated[0].PortAddress = netip.MustParseAddr("10.254.0.250")
+			},
+			[]string{"its status says that its port has 10.254.0.250, but port "},
+		},
+		"a status with another floating IP": {
+			func(w *world, _ client, _ *vpn.Estate) {
+				w.operated[0].FloatingIP = netip.MustParseAddr("203.0.113.250")
+			},
+			[]string{"its status says that it has floating IP 203.0.113.250, but 203.0.113."},
+		},
+		"a floating IP that isn't the operator's": {
+			func(w *world, c client, _ *vpn.Estate) {
+				c.put("floatingips/"+operators(w, "floating-ip")+"/tags", map[string]any{"tags": []string{}})
+			},
+			[]string{"it is the customer's", "pin it (spec.endpoint.floatingIP: 203.0.113."},
+		},
+		"another range routed to the port": {
+			func(w *world, _ client, _ *vpn.Estate) {
+				w.operated[0].ServiceCIDR = netip.MustParsePrefix("100.64.99.0/24")
+				w.operated[0].VirtualIPs = nil
+			},
+			[]string{"its status says that it has service CIDR 100.64.99.0/24, but router gateway-router leads 100.64.40.0/24 to its port", "but its port allows 100.64.40.0/24"},
+		},
+		"a status without a range": {
+			func(w *world, _ client, _ *vpn.Estate) { w.operated[0].ServiceCIDR = netip.Prefix{} },
+			[]string{"its status doesn't say which service CIDR it has"},
+		},
+		"a status that makes no sense": {
+			func(w *world, _ client, _ *vpn.Estate) { w.operated[0].Problem = "status.serviceCIDR: no range" },
+			[]string{"can't be accepted as the ledger: status.serviceCIDR: no range"},
+		},
+		"another range pinned": {
+			func(_ *world, _ client, e *vpn.Estate) {
+				e.Gateways[0].ServiceCIDR = netip.MustParsePrefix("100.64.77.0/24")
+			},
+			[]string{"service CIDR 100.64.77.0/24 is pinned, but an operator gave it 100.64.40.0/24", "take it over as it stands first"},
+		},
+		"another virtual IP pinned": {
+			func(_ *world, _ client, e *vpn.Estate) {
+				e.Gateways[0].Exposures[0].VirtualIP = netip.MustParseAddr("100.64.40.11")
+			},
+			[]string{"pins virtual IP 100.64.40.11, but an operator gave it 100.64.40.90"},
+		},
+		"another floating IP pinned": {
+			func(w *world, c client, e *vpn.Estate) {
+				id := c.post("floatingips", "floatingip", map[string]any{"floating_network_id": pool(w, *e)})
+				for _, f := range snapshot(w.t, w).Of("floating-ip") {
+					if f.ID == id {
+						e.Gateways[0].FloatingIP = netip.MustParseAddr(f.Text("floating_ip_address"))
+					}
+				}
+			},
+			[]string{"is pinned, but an operator gave it another one"},
+		},
+		"a road warrior whose address nobody knows": {
+			func(_ *world, _ client, e *vpn.Estate) {
+				e.Gateways[0].Peers = append(slices.Clone(e.Gateways[0].Peers), vpn.Peer{Name: "ina", RoadWarrior: true})
+			},
+			[]string{"peer ina has a tunnel address that an operator chose", "spec.wireguard.address"},
+		},
+	}
+	made := newWorld(t, simulator.Options{})
+	made.apply(renumbered(made), plan.Options{})
+	ready := fromOperator(made)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, e := made.copy(t), ready
+			w.operated = slices.Clone(made.operated)
+			e.Gateways = slices.Clone(ready.Gateways)
+			e.Gateways[0].Exposures = slices.Clone(e.Gateways[0].Exposures)
+			test.change(w, newClient(w), &e)
+			p := w.plan(e, plan.Options{})
+			first := e.Gateways[0].Owner
+			for _, c := range p.Pending() {
+				if c.Owner == first {
+					t.Errorf("%s %s in spite of it", c.Action, c.ID)
+				}
+			}
+			var said string
+			for _, r := range p.Refusals {
+				if r.Owner == first {
+					said += r.Message + "; " + r.Hint + "\n"
+				}
+			}
+			for _, want := range test.want {
+				if !strings.Contains(said, want) {
+					t.Errorf("the refusal doesn't say %q:\n%s", want, said)
+				}
+			}
+		})
+	}
+}
+
+// operators is the first gateway's object of a kind, by the operator's tag.
+func operators(w *world, kind string) string {
+	w.t.Helper()
+	for _, o := range snapshot(w.t, w).Of(kind) {
+		if slices.Contains(o.Tags(), "vpn.bnerd.net/uid="+uid(0)) {
+			return o.ID
+		}
+	}
+	w.t.Fatalf("no %s of the operator's", kind)
+	return ""
+}
+
+// tagged makes an object with the operator's tag of the first gateway.
+func (c client) tagged(path, key string, body map[string]any) string {
+	c.t.Helper()
+	id := c.post(path, key, body)
+	c.put(path+"/"+id+"/tags", map[string]any{"tags": []string{"vpn.bnerd.net/uid=" + uid(0)}})
+	return id
+}
+
+func pool(w *world, e vpn.Estate) string {
+	w.t.Helper()
+	for _, n := range snapshot(w.t, w).Of("network") {
+		if n.Text("name") == e.OpenStack.FloatingIPPool {
+			return n.ID
+		}
+	}
+	w.t.Fatal("there is no pool")
+	return ""
 }

@@ -17,9 +17,12 @@ type client struct {
 
 const simulated = "http://simulator.invalid"
 
-func newClient(w *world) client {
+func newClient(w *world) client { return clientAs(w, "operator") }
+
+// clientAs is one who logs in so.
+func clientAs(w *world, login string) client {
 	w.t.Helper()
-	c, err := w.sim.Credentials(simulated, "operator")
+	c, err := w.sim.Credentials(simulated, login)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,9 @@ type world struct {
 	fault func(n int, r *http.Request) simulator.Fault
 	// operated are gateways that an operator made, which is stopped.
 	operated []alloc.Operated
-	live     bool // the clock is time.Now: a bubble of testing/synctest drives it
+	working  bool   // it is not stopped
+	login    string // who plans; empty: the operator of the project
+	live     bool   // the clock is time.Now: a bubble of testing/synctest drives it
 
 	mu  sync.Mutex
 	now time.Time
@@ -165,12 +168,12 @@ func (w *world) connect(ctx context.Context, login string) (*openstack.Driver, e
 
 // input is what a run of an estate starts from.
 func (w *world) input(ctx context.Context, e vpn.Estate, o plan.Options) (reconcile.Input, *openstack.Driver, error) {
-	d, err := w.connect(ctx, "operator")
+	d, err := w.connect(ctx, cmp.Or(w.login, "operator"))
 	if err != nil {
 		return reconcile.Input{}, nil, err
 	}
 	if len(w.operated) > 0 {
-		o.Operated, o.OperatorStopped = w.operated, true
+		o.Operated, o.OperatorStopped = w.operated, !w.working
 	}
 	return reconcile.Input{
 		Estate: e, Manifests: len(e.Gateways), Options: o, Now: w.time(),
