@@ -23,6 +23,7 @@ type renderController struct {
 	Replicas        int32   `default:"2" placeholder:"N" help:"How many; one of them works. Default: ${default}."`
 	OpenstackSecret string  `default:"vpnctl-openstack" placeholder:"NAME" help:"The Secret with the login, which you make: its key clouds.yaml, or OS_* variables where the Estate names no cloud. Default: ${default}."`
 	OpenstackPort   []int32 `placeholder:"PORT" help:"Where the cloud's services listen, for the NetworkPolicy; repeatable. Default: 443, 5000, 8774 and 9696."`
+	OperatorStopped bool    `help:"No operator looks after these gateways any more, so what it made is taken over. Needless where its Deployment is found, at zero."`
 	Crds            bool    `help:"The CustomResourceDefinitions as well."`
 	PodMonitor      bool    `help:"A PodMonitor; also without this flag where the Estate's monitoring asks for them."`
 	PrometheusRule  bool    `help:"Alerts on the controller; also without this flag where the Estate's monitoring asks for them."`
@@ -106,7 +107,7 @@ func (c renderController) install(g *Globals, s *streams) (controller.Install, e
 	}
 	return controller.Install{
 		Namespace: c.Namespace, Image: c.Image, Replicas: c.Replicas, Secret: c.OpenstackSecret, CloudPorts: c.OpenstackPort,
-		Estate: estate, EstateFile: string(text), CRDs: c.Crds, PodMonitor: c.PodMonitor, PrometheusRule: c.PrometheusRule,
+		Estate: estate, EstateFile: string(text), OperatorStopped: c.OperatorStopped, CRDs: c.Crds, PodMonitor: c.PodMonitor, PrometheusRule: c.PrometheusRule,
 	}, nil
 }
 

@@ -109,6 +109,9 @@ func (i Install) container() corev1.Container {
 			AllowPrivilegeEscalation: &no,
 		},
 	}
+	if i.OperatorStopped {
+		c.Args = append(c.Args, "--operator-stopped")
+	}
 	if i.Estate.OpenStack.Cloud == "" { // the login is OS_* variables
 		c.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: i.Secret}}}}
 		return c

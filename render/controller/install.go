@@ -35,6 +35,8 @@ type Install struct {
 	Estate     vpn.Estate
 	EstateFile string // the text that Estate was read from
 
+	OperatorStopped bool // no operator looks after the gateways: what it made is taken over
+
 	CRDs, PodMonitor, PrometheusRule bool
 }
 
