@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/vpnctl/vpnctl/cloud/kube"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // clusterAccess are the flags that choose a cluster.
@@ -27,6 +30,20 @@ func (a clusterSide) agreed(j *job) clusterSide {
 	j.options.OperatorStopped = j.options.OperatorStopped || a.OperatorStopped
 	a.OperatorStopped = j.options.OperatorStopped
 	return a
+}
+
+// idle refuses flags that would do nothing: whoever types one means a cluster, and would
+// write somewhere else.
+func (a clusterAccess) idle(simulated bool, e vpn.Estate) error {
+	words := a.words()
+	switch {
+	case len(words) == 0:
+	case simulated:
+		return fmt.Errorf("%s is for a cluster, and --sim has none", words[0])
+	case e.Kubernetes.Target != vpn.TargetCluster:
+		return fmt.Errorf("%s is for a cluster, but spec.kubernetes.target is %s", words[0], e.Kubernetes.Target)
+	}
+	return nil
 }
 
 // words are the flags as they are typed.

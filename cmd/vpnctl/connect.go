@@ -33,6 +33,9 @@ func (at *site) Close() error { return at.close() }
 // connect reaches the estate's cloud and its Kubernetes side, or with --sim the
 // simulated ones. A relative folder of the estate counts from base.
 func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base string, to clusterSide) (*site, error) {
+	if err := to.idle(g.Sim.On, e); err != nil {
+		return nil, err
+	}
 	if g.Sim.On {
 		return g.connectSimulated(stop, s, e, base)
 	}
