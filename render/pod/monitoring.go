@@ -4,37 +4,12 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-const monitoringVersion = "monitoring.coreos.com/v1"
-
-// The parts of the Prometheus operator's types that are used here.
-type (
-	monitoringObject struct {
-		metav1.ObjectMeta `json:"metadata"`
-		Spec              any `json:"spec"`
-	}
-	podMonitorSpec struct {
-		Selector  metav1.LabelSelector `json:"selector"`
-		Endpoints []monitorEndpoint    `json:"podMetricsEndpoints"`
-	}
-	monitorEndpoint struct {
-		Port string `json:"port"`
-	}
-	prometheusRuleSpec struct {
-		Groups []alertGroup `json:"groups"`
-	}
-	alertGroup struct {
-		Name  string  `json:"name"`
-		Rules []alert `json:"rules"`
-	}
+	"github.com/vpnctl/vpnctl/render/monitoring"
 )
 
 func (s Spec) podMonitor() Object {
-	return Object{monitoringVersion, "PodMonitor", s.name(), monitoringObject{s.meta(s.name()), podMonitorSpec{
-		Selector:  metav1.LabelSelector{MatchLabels: s.selector()},
-		Endpoints: []monitorEndpoint{{Port: "metrics"}},
-	}}}
+	return Object{monitoring.Version, "PodMonitor", s.name(), monitoring.NewPodMonitor(s.meta(s.name()), s.selector(), "metrics")}
 }
 
 // prometheusRule alerts on one gateway. It knows which one should be there.
@@ -56,8 +31,6 @@ func PrometheusRule(name string) Object {
 		" unless on (namespace, gateway) vpnctl_config_info"))
 }
 
-func ruleObject(meta metav1.ObjectMeta, group string, alerts []alert) Object {
-	return Object{monitoringVersion, "PrometheusRule", meta.Name, monitoringObject{meta, prometheusRuleSpec{
-		Groups: []alertGroup{{Name: group, Rules: alerts}},
-	}}}
+func ruleObject(meta metav1.ObjectMeta, group string, alerts []monitoring.Alert) Object {
+	return Object{monitoring.Version, "PrometheusRule", meta.Name, monitoring.NewPrometheusRule(meta, group, alerts)}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/render/monitoring"
 	"github.com/vpnctl/vpnctl/render/yaml"
 )
 
@@ -51,7 +52,7 @@ func TestAlertsOfAllGateways(t *testing.T) {
 
 // TestAlertsOfOneGateway look at no other one, and are those of all gateways otherwise.
 func TestAlertsOfOneGateway(t *testing.T) {
-	of := func(o Object) []alert { return o.Body.(monitoringObject).Spec.(prometheusRuleSpec).Groups[0].Rules }
+	of := func(o Object) []monitoring.Alert { return o.Body.(monitoring.PrometheusRule).Spec.Groups[0].Rules }
 	s := spec()
 	one, all := of(s.prometheusRule()), of(PrometheusRule("all"))
 	if len(one) < 10 {
