@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func newErrand(t *testing.T, deny func(*errand, fakeapi.Call) bool) *errand {
 			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
 		})
 	}
-	l.put(everyKind)
+	l.gateways()
 	written := false
 	l.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Resource == "vpnpeers" && c.Subresource == "status" && c.Writes() && !written { // another one was first
@@ -61,42 +62,16 @@ func newErrand(t *testing.T, deny func(*errand, fakeapi.Call) bool) *errand {
 	return l
 }
 
-// everyKind are gateways of every kind, with all that a gateway may have.
-const everyKind = `apiVersion: vpn.bnerd.net/v1alpha1
-kind: VPNGateway
-metadata: {name: remote, namespace: acme}
-spec:
-  protocol: wireguard
-  wireguard: {listenPort: 51820}
-  exposures:
-  - {name: erp, target: {address: 10.96.0.20, ports: [8443]}}
----
-apiVersion: vpn.bnerd.net/v1alpha1
-kind: VPNPeer
-metadata: {name: ina, namespace: acme}
-spec:
-  gatewayRef: remote
-  wireguard: {publicKey: "qGgHi3zNyqEgVAtnBhdpVnl8wcVHrYlc1mKH8HbF5kM=", presharedKeySecretRef: {name: ina-psk, key: psk}}
----
-apiVersion: ipsec.bnerd.net/v1alpha1
-kind: IPsecGateway
-metadata: {name: old, namespace: acme}
-spec:
-  ike: {version: 2, proposals: [aes256-sha256-ecp256]}
-  auth: {pskSecretRef: {name: old-psk, key: psk}}
-  tunnels:
-  - {name: plant, peer: {address: 198.51.100.30, id: plant.example}, remoteSubnets: [192.168.30.0/24], esp: {proposals: [aes256-sha256-ecp256]}}
----
-apiVersion: ipsec.bnerd.net/v1alpha1
-kind: ClusterLink
-metadata: {name: north}
-spec: {serviceClusterCIDR: 10.40.0.0/16, serviceClusterRouter: gateway-router}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: old-psk, namespace: acme}
-data: {psk: eA==}
-`
+// gateways are of every kind, with all that a gateway may have, and a link.
+func (l *errand) gateways() {
+	text, err := os.ReadFile("../../testdata/controller/gateways.yaml")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.put(strings.NewReplacer("NAMESPACE", "acme", `M="}`, `M=", presharedKeySecretRef: {name: ina-psk, key: psk}}`).Replace(string(text)))
+	l.put("apiVersion: ipsec.bnerd.net/v1alpha1\nkind: ClusterLink\nmetadata: {name: north}\n" +
+		"spec: {serviceClusterCIDR: 10.40.0.0/16, serviceClusterRouter: gateway-router}\n")
+}
 
 // pskOfIna is the last Secret that is needed.
 const pskOfIna = "apiVersion: v1\nkind: Secret\nmetadata: {name: ina-psk, namespace: acme}\ndata: {psk: eA==}\n"

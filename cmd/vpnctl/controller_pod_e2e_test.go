@@ -55,7 +55,7 @@ func TestKubeControllerPod(t *testing.T) {
 			t.Errorf("it doesn't run confined: %v, want %q in\n%s", err, line, status)
 		}
 	}
-	i.lab.Apply(t, []byte(strings.ReplaceAll(others, "NAMESPACE", i.namespace)))
+	i.lab.Apply(t, []byte(strings.ReplaceAll(read(i.t, others), "NAMESPACE", i.namespace)))
 	i.ready("vpn.bnerd.net/v1alpha1", "VPNGateway", "remote", "True Ready")
 	i.lab.Delete(t, "vpn.bnerd.net/v1alpha1", "VPNPeer", i.namespace, "ina")
 	i.lab.Delete(t, "vpn.bnerd.net/v1alpha1", "VPNGateway", i.namespace, "remote")

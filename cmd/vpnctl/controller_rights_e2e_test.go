@@ -87,7 +87,7 @@ func (i *installed) live() {
 	const vpn, ipsec = "vpn.bnerd.net/v1alpha1", "ipsec.bnerd.net/v1alpha1"
 	secret := []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: plant1-psk, namespace: " + i.namespace + "}\nstringData: {psk: a-long-one}\n")
 	i.write("gateway.yaml", "plant1.yaml")
-	i.lab.Apply(i.t, []byte(strings.ReplaceAll(others, "NAMESPACE", i.namespace)))
+	i.lab.Apply(i.t, []byte(strings.ReplaceAll(read(i.t, others), "NAMESPACE", i.namespace)))
 	i.ready(vpn, "VPNGateway", "dc1", "PeerSecretMissing")
 	i.lab.Apply(i.t, secret)
 	i.ready(vpn, "VPNGateway", "dc1", "True Ready")
@@ -122,37 +122,7 @@ func (i *installed) linked() {
 
 // others are gateways beside those of the example: one whose key the controller makes, and
 // one of the older kind.
-const others = `apiVersion: vpn.bnerd.net/v1alpha1
-kind: VPNGateway
-metadata: {name: remote, namespace: NAMESPACE}
-spec:
-  protocol: wireguard
-  wireguard: {listenPort: 51820}
-  exposures:
-  - {name: erp, target: {address: 10.96.0.20, ports: [8443]}}
----
-apiVersion: vpn.bnerd.net/v1alpha1
-kind: VPNPeer
-metadata: {name: ina, namespace: NAMESPACE}
-spec:
-  gatewayRef: remote
-  wireguard: {publicKey: "qGgHi3zNyqEgVAtnBhdpVnl8wcVHrYlc1mKH8HbF5kM="}
-  authorization: {exposures: [erp]}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: old-psk, namespace: NAMESPACE}
-stringData: {psk: a-long-one}
----
-apiVersion: ipsec.bnerd.net/v1alpha1
-kind: IPsecGateway
-metadata: {name: old, namespace: NAMESPACE}
-spec:
-  ike: {version: 2, proposals: [aes256-sha256-ecp256]}
-  auth: {pskSecretRef: {name: old-psk, key: psk}}
-  tunnels:
-  - {name: plant, peer: {address: 198.51.100.30, id: plant.example}, remoteSubnets: [192.168.30.0/24], esp: {proposals: [aes256-sha256-ecp256]}}
-`
+const others = "testdata/controller/gateways.yaml"
 
 // again lets another process tell what was told before, an hour later: the same Event.
 func (i *installed) again(secret []byte) {
