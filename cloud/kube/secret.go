@@ -168,14 +168,14 @@ func (d *Driver) Missing(ctx context.Context, wanted map[string][]vpn.SecretRef)
 				keys, err = d.keysOf(ctx, namespace, ref.Name)
 				switch {
 				case apierrors.IsForbidden(err):
-					notices = append(notices, plan.Notice{Message: fmt.Sprintf("whether Secret %s/%s has the key %s can't be seen: %v", namespace, ref.Name, ref.Key, err)})
-					continue
+					keys = nil
+					notices = append(notices, plan.Notice{Message: fmt.Sprintf("whether Secret %s/%s has what is asked of it can't be seen: %v", namespace, ref.Name, err)})
 				case err != nil:
 					return nil, nil, err
 				}
 				held[ref.Name] = keys
 			}
-			if !keys[ref.Key] {
+			if keys != nil && !keys[ref.Key] {
 				missing[namespace] = append(missing[namespace], ref)
 			}
 		}

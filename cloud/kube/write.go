@@ -79,8 +79,9 @@ func (d *Driver) write(ctx context.Context, c plan.Change) error {
 	return explained(err)
 }
 
-// writeAnew waits for an object that is being deleted to go, and makes it again. Of a
-// manifest our own finalizer is taken off: nothing of its gateway is to go.
+// writeAnew waits for an object that is being deleted to go, and makes it again, unless
+// another one came in its place. Of a manifest our own finalizer is taken off: nothing of
+// its gateway is to go.
 func (d *Driver) writeAnew(ctx context.Context, k kind, c plan.Change, have *unstructured.Unstructured, there bool, want *unstructured.Unstructured) error {
 	if there {
 		seen := c.Before.Object.Live
@@ -92,6 +93,17 @@ func (d *Driver) writeAnew(ctx context.Context, k kind, c plan.Change, have *uns
 		}
 		if err := d.gone(ctx, k, have); err != nil {
 			return err
+		}
+		now, err := d.look(ctx, k, want.GetNamespace(), want.GetName())
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+		c.Before = nil // what the plan saw is gone: from here on it is a create
+		if err := guard(c, now, err == nil, want.GetLabels()[state.LabelEstate]); err != nil {
+			return err
+		}
+		if err == nil {
+			want.SetUID(now.GetUID())
 		}
 	}
 	_, err := d.objects(k, want.GetNamespace()).Apply(ctx, want.GetName(), want, metav1.ApplyOptions{FieldManager: Manager})
