@@ -83,10 +83,25 @@ func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
 // resting tells whether a gateway is not to be tried yet.
 func (q *queue) resting(o vpn.Owner, now time.Time) bool { return q.rests[o] && now.Before(q.due[o]) }
 
-// next is the first time after now when somebody is due, latest at the latest.
-func (q *queue) next(now, latest time.Time) time.Time {
-	for _, due := range q.due {
-		if due.After(now) && due.Before(latest) {
+// next is when somebody is due first after a round, latest at the latest.
+//
+//	due                    the next round is
+//	later                  then
+//	while the round ran    after a pause: what lasted long were other gateways' statuses
+//	before it began        later: the round passed it over, and the next one may as well
+func (q *queue) next(began, now, latest time.Time) time.Time {
+	soon := now.Add(min(max(now.Sub(began), quiet), longestPause))
+	for o, due := range q.due {
+		switch {
+		case due.After(now):
+		case due.After(began):
+			due = soon
+		default:
+			due = now.Add(doubled(firstPause, q.attempts[o], lastPause))
+			q.due[o], q.rests[o] = due, false
+			q.attempts[o]++
+		}
+		if due.Before(latest) {
 			latest = due
 		}
 	}

@@ -32,8 +32,8 @@ func TestHowLongWhatFailedRests(t *testing.T) {
 		q := newQueue()
 		for i, f := range c.faults {
 			q.settle(o, f, now)
-			if want := c.pauses[i]; want != 0 && q.next(now, far).Sub(now) != want {
-				t.Errorf("%s: after %d faults %s, want %s", name, i+1, q.next(now, far).Sub(now), want)
+			if want := c.pauses[i]; want != 0 && q.next(now, now, far).Sub(now) != want {
+				t.Errorf("%s: after %d faults %s, want %s", name, i+1, q.next(now, now, far).Sub(now), want)
 			}
 		}
 		if got := q.resting(o, now); got != c.rests {
@@ -46,6 +46,42 @@ func TestHowLongWhatFailedRests(t *testing.T) {
 		if len(q.due)+len(q.rests)+len(q.attempts) > 0 {
 			t.Errorf("%s: a gateway that is gone is not forgotten", name)
 		}
+	}
+}
+
+// TestWhoIsDueNext: nobody's turn is lost because a round took longer than its pause, and
+// no round follows another at once for somebody whom rounds pass over.
+func TestWhoIsDueNext(t *testing.T) {
+	o := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: "dc1"}
+	began := time.Now()
+	far := began.Add(time.Hour)
+	for name, c := range map[string]struct {
+		due, took, want time.Duration // from when the round began
+	}{
+		"later":                               {15 * time.Second, time.Second, 15 * time.Second},
+		"while a short round ran":             {50 * time.Millisecond, 100 * time.Millisecond, 400 * time.Millisecond},
+		"while a round ran":                   {time.Second, 3 * time.Second, 6 * time.Second},
+		"while a long round ran":              {time.Second, 40 * time.Second, 45 * time.Second},
+		"before the round, which passed over": {-time.Second, 2 * time.Second, 3 * time.Second},
+		"long after the resync":               {2 * time.Hour, time.Second, time.Hour},
+	} {
+		q := newQueue()
+		q.due[o] = began.Add(c.due)
+		if got := q.next(began, began.Add(c.took), far).Sub(began); got != c.want {
+			t.Errorf("%s: %s after the round began, want %s", name, got, c.want)
+		}
+	}
+	q := newQueue()
+	q.settle(o, inCloud, began)
+	at, rounds := began.Add(cloudPause), 0
+	for ; at.Before(far); rounds++ { // each of them passes it over
+		at = q.next(at, at, far)
+	}
+	if rounds > 70 {
+		t.Errorf("%d rounds an hour for somebody whom each passes over", rounds)
+	}
+	if q.settle(o, none, at); q.next(at, at, far.Add(time.Hour)) != far.Add(time.Hour) {
+		t.Error("it is due after its turn")
 	}
 }
 

@@ -90,7 +90,7 @@ func (r *round) run(ctx context.Context) time.Time {
 	if done.again {
 		return r.later(time.Now())
 	}
-	return r.later(r.queue.next(time.Now(), r.began.Add(r.Resync)))
+	return r.later(r.queue.next(r.began, time.Now(), r.began.Add(r.Resync)))
 }
 
 // later is when the next round is: earlier than due where something could not be written
