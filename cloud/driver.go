@@ -130,5 +130,8 @@ var ErrRejected = errors.New("rejected")
 // essential.
 var ErrForbidden = errors.New("forbidden")
 
+// ErrNoKey: what stands in the place of a private key is none, and never comes along.
+var ErrNoKey = errors.New("is no private key of WireGuard")
+
 // ErrQuota: the project's quota is exhausted; trying again does not help.
 var ErrQuota = errors.New("quota exceeded")

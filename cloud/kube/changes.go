@@ -9,6 +9,7 @@ import (
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +25,14 @@ import (
 // Named tells whether gateways use a Secret.
 type Named func(namespace, name string) bool
 
+// Watching is what Changes asks, and whom it tells besides.
+type Watching struct {
+	Named Named
+	// Denied is told that the account may not watch a resource, or list it for that, each
+	// time that it is tried; and once it may, with no error. Nil: nobody is.
+	Denied func(resource string, err error)
+}
+
 // Changes tells that something may have changed which a plan of an estate depends on:
 // manifests (not their status), objects that are ours, whether pods are available, nodes
 // (Ready, cordoned, which there are), and the Secrets that are named. However much
@@ -31,20 +40,23 @@ type Named func(namespace, name string) bool
 // restarts of the API server, and is closed once ctx is done.
 //
 // Of most kinds the metadata alone are watched, and of every object a fingerprint is kept.
-func (d *Driver) Changes(ctx context.Context, estate string, named Named) <-chan struct{} {
+func (d *Driver) Changes(ctx context.Context, estate string, w Watching) <-chan struct{} {
 	told := make(chan struct{}, 1)
 	var wait sync.WaitGroup
-	follow := func(r schema.GroupVersionResource, whole bool, selector string, print func(metav1.Object) string) {
-		f := &fingerprints{of: map[string]string{}, print: print, tell: func() {
-			select {
-			case told <- struct{}{}:
-			default:
-			}
-		}}
-		lw, kind := d.source(r, whole, selector)
+	tell := func() {
+		select {
+		case told <- struct{}{}:
+		default:
+		}
+	}
+	keep := func(r schema.GroupVersionResource, whole bool, selector string, f cache.ReflectorStore) {
+		lw, kind := d.source(r, whole, selector, w.hearing(ctx, r))
 		quiet := klog.Logger(logr.Discard())
 		reflector := cache.NewReflectorWithOptions(lw, kind, f, cache.ReflectorOptions{Name: r.String(), TypeDescription: r.String(), Logger: &quiet})
 		wait.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, quiet)) })
+	}
+	follow := func(r schema.GroupVersionResource, whole bool, selector string, print func(metav1.Object) string) {
+		keep(r, whole, selector, &fingerprints{of: map[string]string{}, print: print, tell: tell})
 	}
 	ours := state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + estate
 	for _, k := range slices.Concat(kinds, []kind{link}) {
@@ -52,12 +64,8 @@ func (d *Driver) Changes(ctx context.Context, estate string, named Named) <-chan
 		case k.manifest:
 			follow(k.resource, false, "", ofManifest)
 		case k.secret:
-			follow(k.resource, false, "", func(o metav1.Object) string {
-				if named(o.GetNamespace(), o.GetName()) || o.GetLabels()[state.LabelEstate] == estate {
-					return o.GetResourceVersion()
-				}
-				return ""
-			})
+			marked := func(o metav1.Object) bool { return o.GetLabels()[state.LabelEstate] == estate }
+			keep(k.resource, false, "", newSecretPrints(marked, w.Named, tell))
 		case k.name == kindDeployment:
 			follow(k.resource, true, ours, ofDeployment)
 		default:
@@ -72,8 +80,23 @@ func (d *Driver) Changes(ctx context.Context, estate string, named Named) <-chan
 	return told
 }
 
-// source lists and watches a resource, as a whole or its metadata.
-func (d *Driver) source(r schema.GroupVersionResource, whole bool, selector string) (cache.ListerWatcher, runtime.Object) {
+// hearing tells whether calls for a resource are forbidden.
+func (w Watching) hearing(ctx context.Context, r schema.GroupVersionResource) func(error) {
+	return func(err error) {
+		switch {
+		case w.Denied == nil || ctx.Err() != nil:
+		case err == nil:
+			w.Denied(r.GroupResource().String(), nil)
+		case apierrors.IsForbidden(err):
+			w.Denied(r.GroupResource().String(), err)
+		}
+	}
+}
+
+// source lists and watches a resource, as a whole or its metadata. What becomes of a
+// watch is heard, and of a list that fails: one that may be listed but not watched is
+// denied.
+func (d *Driver) source(r schema.GroupVersionResource, whole bool, selector string, heard func(error)) (cache.ListerWatcher, runtime.Object) {
 	with := func(o metav1.ListOptions) metav1.ListOptions {
 		o.LabelSelector = selector
 		return o
@@ -81,19 +104,31 @@ func (d *Driver) source(r schema.GroupVersionResource, whole bool, selector stri
 	if whole {
 		return &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				return d.api.Resource(r).List(ctx, with(o))
+				l, err := d.api.Resource(r).List(ctx, with(o))
+				if err != nil {
+					heard(err)
+				}
+				return l, err
 			},
 			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-				return d.api.Resource(r).Watch(ctx, with(o))
+				s, err := d.api.Resource(r).Watch(ctx, with(o))
+				heard(err)
+				return s, err
 			},
 		}, &unstructured.Unstructured{}
 	}
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return d.meta.Resource(r).List(ctx, with(o))
+			l, err := d.meta.Resource(r).List(ctx, with(o))
+			if err != nil {
+				heard(err)
+			}
+			return l, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return d.meta.Resource(r).Watch(ctx, with(o))
+			s, err := d.meta.Resource(r).Watch(ctx, with(o))
+			heard(err)
+			return s, err
 		},
 	}, &metav1.PartialObjectMetadata{}
 }

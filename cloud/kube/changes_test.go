@@ -2,12 +2,15 @@ package kube_test
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/vpnctl/vpnctl/cloud/kube"
+	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
 	"github.com/vpnctl/vpnctl/plan"
 )
 
@@ -27,7 +30,7 @@ func changesAreTold(t *testing.T, open opening) {
 	w.put(secret("acme", "named", "k", "dg=="))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	changes := w.driver().Changes(ctx, e.Name, func(_, name string) bool { return name == "named" })
+	changes := w.driver().Changes(ctx, e.Name, kube.Watching{Named: func(_, name string) bool { return name == "named" }})
 	g := e.Gateways[0].Owner
 	last := 0
 	// probe changes an object of a kind until that is told: its watch runs then
@@ -100,6 +103,98 @@ func changesAreTold(t *testing.T, open opening) {
 		case <-late:
 			t.Fatal("the watches don't end")
 		}
+	}
+}
+
+// TestASecretThatIsNamedLater: it stands before any gateway names it, and is told of as
+// soon as one does; also when it goes while nobody watches.
+func TestASecretThatIsNamedLater(t *testing.T) {
+	for name, away := range map[string]bool{"by the watch": false, "by the list after it": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put(secret("acme", "psk", "k", "dg=="))
+			w.put(secret("acme", "other", "k", "dg=="))
+			w.put(secret("acme", "mark", "k", "dg=="))
+			var named, cut atomic.Bool
+			w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+				if cut.Load() {
+					return fakeapi.Fault{Code: 503}
+				}
+				return fakeapi.Fault{}
+			}
+			changes := w.driver().Changes(t.Context(), "acme", kube.Watching{Named: func(_, name string) bool { return name == "mark" || name == "psk" && named.Load() }})
+			n := 0
+			mark := func() { // waits until all up to now was told
+				t.Helper()
+				for late := time.After(long); ; n++ {
+					w.put(secret("acme", "mark", fmt.Sprint("k", n), "dg=="))
+					select {
+					case <-changes:
+						return
+					case <-late:
+						t.Fatal("nothing is told of")
+					case <-time.After(200 * time.Millisecond):
+					}
+				}
+			}
+			quiet := func() bool {
+				select {
+				case <-changes:
+					return false
+				case <-time.After(300 * time.Millisecond):
+					return true
+				}
+			}
+			for mark(); !quiet(); {
+			}
+			w.on.Remove(t, "Secret", "acme", "other")
+			if !quiet() {
+				t.Error("a Secret that nobody names is told of")
+			}
+			named.Store(true)
+			if away {
+				cut.Store(true)
+				w.api.Disconnect()
+			}
+			w.on.Remove(t, "Secret", "acme", "psk")
+			cut.Store(false)
+			if away {
+				w.api.Expire()
+			}
+			select {
+			case <-changes:
+			case <-time.After(long):
+				t.Error("that a Secret which a gateway names by now was deleted is not told of")
+			}
+		})
+	}
+}
+
+// TestADeniedWatch is told of, by the resource, and so is its end.
+func TestADeniedWatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var allowed, denied, again atomic.Bool
+	w.api.Deny = func(c fakeapi.Call) bool { return c.Resource == "secrets" && c.Verb == "watch" && !allowed.Load() }
+	ctx, stop := context.WithCancel(t.Context())
+	changes := w.driver().Changes(ctx, "acme", kube.Watching{
+		Named: func(string, string) bool { return false },
+		Denied: func(resource string, err error) {
+			switch {
+			case resource != "secrets" && err != nil:
+				t.Errorf("%s: %v", resource, err)
+			case resource == "secrets" && err != nil:
+				denied.Store(true)
+			case resource == "secrets" && denied.Load():
+				again.Store(true)
+			}
+		},
+	})
+	await(t, "secrets are denied", denied.Load)
+	allowed.Store(true)
+	await(t, "secrets are watched", again.Load)
+	stop()
+	for range changes {
 	}
 }
 

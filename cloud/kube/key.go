@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -114,9 +113,13 @@ func newKey() (string, error) {
 }
 
 // PublicKey derives the public key of a gateway from its Secret; empty where there is no
-// such Secret yet, or not that key in it.
+// such Secret yet, or not that key in it. The error wraps cloud.ErrNoKey where what is in
+// it is no key, and cloud.ErrForbidden where it may not be read.
 func (d *Driver) PublicKey(ctx context.Context, namespace string, ref vpn.SecretRef) (string, error) {
 	data, _, err := d.open(ctx, namespace, ref.Name)
+	if apierrors.IsForbidden(err) {
+		return "", forbidden{err}
+	}
 	if err != nil || data[ref.Key] == "" {
 		return "", err
 	}
@@ -127,20 +130,18 @@ func (d *Driver) PublicKey(ctx context.Context, namespace string, ref vpn.Secret
 	return public, nil
 }
 
-var errNoKey = errors.New("is no private key of WireGuard")
-
 func publicKey(data string) (string, error) {
 	text, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return "", errNoKey
+		return "", cloud.ErrNoKey
 	}
 	private, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil {
-		return "", errNoKey
+		return "", cloud.ErrNoKey
 	}
 	key, err := ecdh.X25519().NewPrivateKey(private)
 	if err != nil || [32]byte(private) == [32]byte{} { // which stands for no key
-		return "", errNoKey
+		return "", cloud.ErrNoKey
 	}
 	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes()), nil
 }

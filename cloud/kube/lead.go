@@ -44,7 +44,7 @@ var ErrLost = errors.New("the lease was lost")
 
 // Lead waits until this process leads and then runs what only the leader may. Its
 // context ends when the lease can't be renewed, or with ctx. Run is told who led before
-// and never gave the lease back, maybe this process in an earlier life; empty: nobody.
+// and never gave the lease back, maybe this process in an earlier turn; empty: nobody.
 // The lease is given back once run has returned, so that another process takes over
 // within a Retry. The error is that of run, or ErrLost; nil where ctx ended.
 func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context, before string) error) error {

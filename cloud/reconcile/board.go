@@ -34,10 +34,11 @@ type board struct {
 	others   []plan.Notice // of other estates' manifests
 	pending  int
 	drift    int
-	secrets  map[string]bool // namespace/name, that gateways use
-	allotted float64         // share of the service CIDR pool
-	last     []step          // the first few of the last plan that had any
-	more     int             // how many there were besides
+	secrets  map[string]bool   // namespace/name, that gateways use
+	unheard  map[string]string // resources that can't be watched, and why
+	allotted float64           // share of the service CIDR pool
+	last     []step            // the first few of the last plan that had any
+	more     int               // how many there were besides
 	planned  time.Time
 }
 
@@ -48,9 +49,16 @@ type step struct {
 	Err    string
 }
 
+// lead takes down whether this replica leads. Of an earlier turn nothing holds any more:
+// another replica may have changed all of it.
 func (b *board) lead(is bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if is {
+		b.looked, b.took, b.planned, b.trouble = time.Time{}, 0, time.Time{}, ""
+		b.standing, b.lines, b.orphans, b.refusals, b.notices = nil, nil, nil, nil, nil
+		b.pending, b.drift, b.allotted, b.last, b.more = 0, 0, 0, nil, 0
+	}
 	b.leading = is
 	b.deadline = time.Now().Add(stuck)
 }
@@ -93,6 +101,22 @@ func (b *board) names(secret string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.secrets[secret]
+}
+
+// deaf takes down why a resource can't be watched, and tells whether that is new.
+func (b *board) deaf(resource string, err error) (fresh bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err == nil {
+		delete(b.unheard, resource)
+		return false
+	}
+	if b.unheard == nil {
+		b.unheard = map[string]string{}
+	}
+	_, known := b.unheard[resource]
+	b.unheard[resource] = err.Error()
+	return !known
 }
 
 func (b *board) failed(err error) {

@@ -124,6 +124,15 @@ func (c *Controller) Run(ctx context.Context) {
 // cluster asks it for every Secret there is.
 func (c *Controller) Names(namespace, name string) bool { return c.board.names(namespace + "/" + name) }
 
+// Deaf takes down that changes of a resource can't be watched, and why; without an error
+// that they can. The log and the page tell: until Resync nobody notices such a change.
+func (c *Controller) Deaf(resource string, err error) {
+	c.prepare()
+	if c.board.deaf(resource, err) {
+		c.Log.Warn("changes are not told of, and seen only once all is looked at again", "resource", resource, "again", c.Resync, "error", err)
+	}
+}
+
 func (c *Controller) stopped(ctx context.Context) bool {
 	select {
 	case <-c.Stop:

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -68,13 +70,24 @@ func (r *round) look(ctx context.Context, refs map[string][]vpn.SecretRef, askin
 	}
 }
 
-// publicKey is that of a WireGuard gateway: its peers need it, whether its pod runs or
+// publicKey adds that of a WireGuard gateway: its peers need it, whether its pod runs or
 // not. It is derived where the status has none, once at the beginning, and where the
-// Secret became another. Empty: it is not known, or known already.
-func (r *round) publicKey(ctx context.Context, done turn, o vpn.Owner) string {
+// Secret became another. It reports whether the key is at fault.
+//
+//	the Secret                    its key      ConfigRendered        in the status
+//	holds a key                   is derived                         the public key
+//	holds none, and is named      -            (DeploymentReady)     none
+//	holds none, or what is none   -            WGKeyFailed           none
+//	isn't there, others make it   -            (DeploymentReady)     as it was
+//	isn't there, and can't be     -            WGKeyFailed           none
+//	  seen, so it isn't made
+//	may not be read either        -            Unknown               as it was
+//	gave no answer                -                                  as it was
+func (r *round) publicKey(ctx context.Context, done turn, s *Standing) (faulty bool) {
+	o := s.Owner
 	in, there := done.Inputs[o]
 	if r.PublicKey == nil || !there || in.Gateway.WireGuard == nil || r.DryRun {
-		return ""
+		return false
 	}
 	ref := in.Gateway.WireGuard.PrivateKey
 	version := done.Seen.Secrets[o.Namespace+"/"+ref.Name]
@@ -82,17 +95,51 @@ func (r *round) publicKey(ctx context.Context, done turn, o vpn.Owner) string {
 	last, derived := r.derived[o]
 	r.mu.Unlock()
 	if derived && last == version && published(r.gateways[o]) {
-		return ""
+		return false
 	}
 	key, err := r.PublicKey(ctx, o.Namespace, ref)
-	if err != nil {
+	where := fmt.Sprintf("Secret %s, key %s", ref.Name, ref.Key)
+	unseen := done.Seen.Secrets == nil && in.Gateway.WireGuard.GeneratedKey
+	switch {
+	case errors.Is(err, cloud.ErrNoKey):
+		s.keyless(False, where+": what is in it is no private key of WireGuard")
+		return true
+	case errors.Is(err, cloud.ErrForbidden) && unseen:
+		s.keyless(Unknown, where+": whether the key is there can't be seen: allow list of secrets")
+		return false
+	case err != nil:
 		r.Log.Warn("deriving the public key", "gateway", o.Path(), "error", err)
-		return ""
+		return false
+	case key == "" && unseen:
+		s.keyless(False, where+": it is not there, and is not made as long as secrets can't be listed")
+		return true
+	case key == "" && version != "" && !in.Gateway.WireGuard.GeneratedKey:
+		s.NoKey = true // what is missing in it is said of the Deployment
+		return false
+	case key == "" && version != "":
+		s.keyless(False, where+": there is nothing in it")
+		return true
 	}
+	s.PublicKey = key
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.derived[o] = version
-	return key
+	return false
+}
+
+// keyless says that a gateway has no key, or that it isn't known whether it has. What is
+// said of its configuration already comes first.
+func (s *Standing) keyless(status, why string) {
+	s.NoKey = status == False
+	reason := map[string]string{False: vpnv1alpha1.ReasonWGKey, Unknown: ReasonPending}[status]
+	all := slices.Clone(s.Conditions)
+	for i, c := range all {
+		if c.Type == vpnv1alpha1.ConditionConfigRendered && c.Status == True {
+			all[i] = say(c.Type, status, reason, why)
+		}
+	}
+	all = slices.DeleteFunc(all, func(c Condition) bool { return c.Type == vpnv1alpha1.ConditionReady })
+	s.Conditions = append(all, ready(all))
 }
 
 // published tells whether a gateway's status has its public key.

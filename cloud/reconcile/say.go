@@ -67,6 +67,9 @@ func (s Standing) status() cloud.Status {
 			fields[name] = value
 		}
 	}
+	if s.NoKey {
+		fields["wireguardPublicKey"] = nil
+	}
 	if s.VirtualIPs != nil {
 		all := []vpnv1alpha1.VirtualIPStatus{}
 		for _, v := range s.VirtualIPs {

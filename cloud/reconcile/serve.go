@@ -5,6 +5,7 @@ import (
 	"cmp"
 	_ "embed"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -78,6 +79,7 @@ type view struct {
 	Gateways                []Standing
 	Lines                   map[vpn.Owner]plan.Owner
 	Orphans                 []vpn.Owner
+	Unheard                 map[string]string
 	Refusals                []plan.Refusal
 	Notices                 []plan.Notice
 	Steps                   []step
@@ -90,7 +92,7 @@ func (b *board) view(dry bool) view {
 	v := view{
 		DryRun: dry, Leading: b.leading, Standby: b.standby, Estate: cmp.Or(b.estate, b.standby.Estate), Problem: b.problem, Looked: b.looked, Since: b.since, Planned: b.planned,
 		Took: b.took.Round(time.Millisecond), Trouble: b.trouble, Gateways: b.standings(), Lines: b.lines,
-		Orphans: b.orphans, Refusals: b.refusals, Notices: slices.Concat(b.others, b.notices), Steps: b.last, More: b.more,
+		Orphans: b.orphans, Unheard: maps.Clone(b.unheard), Refusals: b.refusals, Notices: slices.Concat(b.others, b.notices), Steps: b.last, More: b.more,
 	}
 	for _, s := range v.Gateways {
 		switch s.Ready().Status {

@@ -23,6 +23,7 @@ type Standing struct {
 	PortFixedIP string
 	NodeName    string
 	PublicKey   string      // of a WireGuard gateway
+	NoKey       bool        // there is none to derive it from: what the status has is wrong
 	VirtualIPs  []VirtualIP // sorted by name; nil: not known
 	Conditions  []Condition
 	Peers       map[string]Condition // Authorized, by VPNPeer

@@ -158,12 +158,18 @@ func (r *round) tell(ctx context.Context, done turn) {
 		r.queue.settle(s.Owner, faults(s.Owner), time.Now())
 		due = append(due, s)
 	}
+	keyless := make([]bool, len(due))
 	r.beside(len(due), func(i int) {
 		s := due[i]
-		s.PublicKey = r.publicKey(ctx, done, s.Owner)
+		keyless[i] = r.publicKey(ctx, done, &s)
 		r.sayStanding(ctx, r.gateways[s.Owner], s)
 		r.board.stands(s)
 	})
+	for i, s := range due {
+		if keyless[i] && faults(s.Owner) == none {
+			r.queue.settle(s.Owner, declined, time.Now())
+		}
+	}
 	for o, is := range r.deleted {
 		if !is || done.left[o] {
 			continue

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
@@ -59,6 +61,15 @@ func holder() string {
 		host = "unknown host"
 	}
 	return fmt.Sprintf("%s@%s (process %d)", name, host, os.Getpid())
+}
+
+// identity is holder with a mark that no other process has, not even one of the same
+// number on a machine of the same name, nor this one after a restart: who it names is
+// known to be this very process.
+func identity() string {
+	mark := make([]byte, 5)
+	_, _ = rand.Read(mark) // which never fails
+	return fmt.Sprintf("%s, %x)", strings.TrimSuffix(holder(), ")"), mark)
 }
 
 // carryOut executes a plan and reports.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/vpnctl/vpnctl/cloud/kube"
@@ -23,7 +24,7 @@ type candidate struct {
 // ownNamespace is where a pod finds the name of its namespace.
 const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-func (c reconcileCommand) candidate(cluster *kube.Driver, estate string) (candidate, error) {
+func (c reconcileCommand) candidate(cluster *kube.Driver, estate, who string) (candidate, error) {
 	if c.Alone || c.DryRun { // a dry run writes no Lease either
 		return candidate{}, nil
 	}
@@ -32,7 +33,7 @@ func (c reconcileCommand) candidate(cluster *kube.Driver, estate string) (candid
 	if namespace == "" {
 		return candidate{}, errors.New("this is no pod: name the namespace of the Lease with --leader-elect-namespace, or say --alone")
 	}
-	return candidate{elect: cluster, lease: kube.Lease{Namespace: namespace, Name: "vpnctl-reconcile-" + estate, Estate: estate, Identity: holder()}}, nil
+	return candidate{elect: cluster, lease: kube.Lease{Namespace: namespace, Name: "vpnctl-reconcile-" + estate, Estate: estate, Identity: who}}, nil
 }
 
 // run runs a loop whenever this replica leads, until a signal or the end of ctx. The
@@ -42,13 +43,13 @@ func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, 
 		return loop(ctx, "")
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	place := c.lease.Namespace + "/" + c.lease.Name
 	c.lease.Waits = func(holder string, err error) {
 		c.shows(reconcile.Standby{Estate: c.lease.Estate, Lease: place, Leader: holder, Err: err})
 	}
 	var leads atomic.Bool
-	go func() { // who only stands by has nothing to finish
+	var wait sync.WaitGroup
+	wait.Go(func() { // who only stands by has nothing to finish
 		select {
 		case <-ctx.Done():
 		case <-stop.stop:
@@ -56,7 +57,9 @@ func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, 
 				cancel()
 			}
 		}
-	}()
+	})
+	defer wait.Wait()
+	defer cancel()
 	for ctx.Err() == nil {
 		log.Info("standing by", "lease", place)
 		c.shows(reconcile.Standby{Estate: c.lease.Estate, Lease: place})

@@ -74,7 +74,8 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err != nil {
 		return err
 	}
-	candidate, err := c.candidate(cluster, estate.Name)
+	who := identity()
+	candidate, err := c.candidate(cluster, estate.Name, who)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 			return err
 		}
 		loop := &reconcile.Controller{
-			EstateFile: file, Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: holder(),
+			EstateFile: file, Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: who,
 			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
 		}
 		neighbours := neighbours{cluster: cluster, estate: estate.Name, dry: c.DryRun, log: log, pause: 5 * time.Second}
@@ -102,9 +103,13 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 					return err
 				}
 			}
-			loop.Ended = before
-			loop.Changes = cluster.Changes(ctx, estate.Name, loop.Names)
+			watching, end := context.WithCancel(ctx)
+			changes := cluster.Changes(watching, estate.Name, kube.Watching{Named: loop.Names, Denied: loop.Deaf})
+			loop.Ended, loop.Changes = before, changes
 			loop.Run(ctx)
+			end()
+			for range changes { // which is closed once no watch runs any more
+			}
 			return nil
 		})
 	})
