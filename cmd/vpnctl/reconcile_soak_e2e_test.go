@@ -135,8 +135,8 @@ func (s *soak) since(when time.Time) []cloudCall {
 	return slices.Clone(s.calls[i:])
 }
 
-// again starts a controller as a container that is restarted: one that is known to be
-// the same as the last one.
+// again starts a controller as a container that is restarted: of the same number and host
+// name as the last one, whose Lease it waits for all the same.
 func (s *soak) again(more ...string) *exec.Cmd {
 	s.t.Helper()
 	s.running = s.controller(more...)
