@@ -123,6 +123,12 @@ func TestAFailingChangeRests(t *testing.T) {
 	})
 }
 
+// heals ends the cluster's faults, and lets the longest pause between two tries go by.
+func (f *field) heals() {
+	f.fails(nil)
+	time.Sleep(time.Minute + 5*time.Second)
+}
+
 // TestNobodyWaitsForAFailingGateway: others are made, changed and deleted meanwhile, and
 // what fails is not tried by their turns.
 func TestNobodyWaitsForAFailingGateway(t *testing.T) {
@@ -157,8 +163,7 @@ func TestNobodyWaitsForAFailingGateway(t *testing.T) {
 			if got := f.ready(acme); !strings.HasPrefix(got, "False DeploymentFailed: ") {
 				t.Errorf("the failing one: %s", got)
 			}
-			f.fails(nil)
-			time.Sleep(time.Minute + 5*time.Second)
+			f.heals()
 			f.wantReady(acme)
 		})
 	})
@@ -180,8 +185,7 @@ func TestTheClusterIsDownForAnHour(t *testing.T) {
 			if n := len(f.sim.Calls()); n > 0 {
 				t.Errorf("%d calls to the cloud", n)
 			}
-			f.fails(nil)
-			time.Sleep(time.Minute + 5*time.Second)
+			f.heals()
 			if diff := cmp.Diff(before, f.all()); diff != "" {
 				t.Errorf("after it (-before +after):\n%s", diff)
 			}
@@ -205,8 +209,7 @@ func TestAFinalizerThatCannotBePut(t *testing.T) {
 			if strings.Contains(f.look(), "acme/dc1") {
 				t.Error("something was made")
 			}
-			f.fails(nil)
-			time.Sleep(time.Minute + 5*time.Second)
+			f.heals()
 			f.wantReady(acme)
 		})
 	})
@@ -233,8 +236,7 @@ func TestAStatusThatCannotBeWritten(t *testing.T) {
 			if n := tries.Load(); n > 120 || n-before > 10 {
 				t.Errorf("%d tries in half an hour, %d in the five seconds of another gateway", before, n-before)
 			}
-			f.fails(nil)
-			time.Sleep(time.Minute + 5*time.Second)
+			f.heals()
 			f.wantReady(acme)
 		})
 	})
