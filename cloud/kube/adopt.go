@@ -222,20 +222,32 @@ func joined(a, b map[string]string) map[string]string {
 }
 
 // disclaim drops what Manager holds of an object by an update, once it holds it by apply:
-// a field that is no longer applied would stay otherwise.
+// a field that is no longer applied would stay otherwise. Controllers write to what has
+// just been applied: then it is looked at once more.
 func (d *Driver) disclaim(ctx context.Context, k kind, u *unstructured.Unstructured) error {
-	kept := slices.DeleteFunc(u.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
-		return e.Manager == Manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
-	})
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": string(u.GetUID()), "resourceVersion": u.GetResourceVersion(), "managedFields": kept,
-	}})
-	if err != nil {
-		return err
+	uid := u.GetUID()
+	for tries := 1; ; tries++ {
+		kept := slices.DeleteFunc(u.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+			return e.Manager == Manager && e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
+		})
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+			"uid": string(uid), "resourceVersion": u.GetResourceVersion(), "managedFields": kept,
+		}})
+		if err != nil {
+			return err
+		}
+		_, err = d.objects(k, u.GetNamespace()).Patch(ctx, u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager})
+		if !apierrors.IsConflict(err) || tries == disclaims {
+			return explained(ignoreGone(err))
+		}
+		if u, err = d.objects(k, u.GetNamespace()).Get(ctx, u.GetName(), metav1.GetOptions{}); err != nil {
+			return explained(ignoreGone(err))
+		}
 	}
-	_, err = d.objects(k, u.GetNamespace()).Patch(ctx, u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager})
-	return explained(ignoreGone(err))
 }
+
+// disclaims is how often that is tried.
+const disclaims = 5
 
 // covers tells whether two values that can't be changed are the same, as far as the
 // wanted one says anything.

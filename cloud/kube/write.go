@@ -73,7 +73,7 @@ func (d *Driver) write(ctx context.Context, c plan.Change) error {
 	}
 	force := there && (c.Action != plan.Adopt || adopts)
 	got, err := d.objects(k, after.Namespace).Apply(ctx, after.Name, want, metav1.ApplyOptions{FieldManager: Manager, Force: force})
-	if err == nil && adopts {
+	if err == nil && adopts && there {
 		return d.disclaim(ctx, k, got)
 	}
 	return explained(err)
