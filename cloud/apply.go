@@ -55,8 +55,8 @@ const (
 	Skipped State = "skipped"
 )
 
-// Apply carries out the pending changes of a plan: first all new ledgers, then
-// the gateways side by side, each in the plan's order, last the objects of the
+// Apply carries out the pending changes of a plan: first all new ledgers, and what
+// those need, then the gateways side by side, each in the plan's order, last the objects of the
 // estate itself. A failure blocks only what needs it. Cancelling ctx ends the
 // calls in flight.
 func Apply(ctx context.Context, p plan.Plan, x Execution) *Report {
@@ -66,12 +66,13 @@ func Apply(ctx context.Context, p plan.Plan, x Execution) *Report {
 	}
 	a := &application{Execution: x, state: map[resource.ID]State{}, report: &Report{Learnt: map[vpn.Owner]resource.GatewayFacts{}}}
 	a.wake = sync.NewCond(&a.mu)
-	ledgers, rest, estate := split(present(p.Pending()))
+	first, ledgers, rest, estate := split(present(p.Pending()))
+	a.schedule(ctx, first)
 	a.schedule(ctx, ledgers)
 	a.recheck(ctx, ledgers)
 	a.schedule(ctx, rest)
 	if a.Index != nil && (len(estate) > 0 || len(a.report.With(Done)) < len(a.report.Outcomes)) {
-		_, _, estate = split(present(a.Index(a.report)))
+		_, _, _, estate = split(present(a.Index(a.report)))
 	}
 	a.schedule(ctx, estate)
 	slices.SortFunc(a.report.Outcomes, func(m, n Outcome) int { return m.order - n.order })
@@ -94,20 +95,36 @@ func present(changes []plan.Change) []plan.Change {
 	return changes
 }
 
-// split parts the changes that write a new claim, and depend on nothing, from
-// the gateways' others and from the estate's own.
-func split(changes []plan.Change) (ledgers, rest, estate []queued) {
+// split parts the changes that write a new claim, which depend on nothing but manifests
+// in a cluster, and those manifests, from the gateways' others and from the estate's own.
+func split(changes []plan.Change) (first, ledgers, rest, estate []queued) {
+	announced, needed := map[resource.ID]bool{}, map[resource.ID]bool{}
+	for _, c := range changes {
+		announced[c.ID] = c.ID.Kind.Manifest() && c.Action != plan.Delete
+	}
+	claims := func(c plan.Change) bool {
+		return newClaim(c) && !slices.ContainsFunc(c.Needs, func(id resource.ID) bool { return !announced[id] })
+	}
+	for _, c := range changes {
+		if claims(c) {
+			for _, id := range c.Needs {
+				needed[id] = true
+			}
+		}
+	}
 	for i, c := range changes {
 		switch {
 		case c.Owner.IsZero():
 			estate = append(estate, queued{c, i})
-		case newClaim(c) && len(c.Needs) == 0:
+		case needed[c.ID]:
+			first = append(first, queued{c, i})
+		case claims(c):
 			ledgers = append(ledgers, queued{c, i})
 		default:
 			rest = append(rest, queued{c, i})
 		}
 	}
-	return ledgers, rest, estate
+	return first, ledgers, rest, estate
 }
 
 func newClaim(c plan.Change) bool {

@@ -11,7 +11,8 @@ import (
 // link finds, for each change of a party, the changes that come first.
 //
 // What is made needs what it is made of, through everything on the way that
-// stays; and the ledger, which is written before anything uses what it promises.
+// stays; and the ledger, which is written before anything uses what it promises. In a
+// cluster manifests come before that: they show that there is a place to write to.
 // What is removed goes in the opposite direction. Closing comes no later than
 // opening: rules, grants and addresses of one gateway change in one write each.
 func (d *draft) link(p *party) {
@@ -21,9 +22,13 @@ func (d *draft) link(p *party) {
 	}
 	var leftovers []*Change
 	var ledger *Change
+	var first []*Change
 	for _, c := range p.changes {
 		if c.After != nil && c.After.SecurityGroup != nil {
 			ledger = c
+		}
+		if c.After != nil && d.announces(c) {
+			first = append(first, c)
 		}
 	}
 	for _, c := range p.changes {
@@ -36,8 +41,13 @@ func (d *draft) link(p *party) {
 			c.need(p.changes, func(o *Change) bool { return o.Action != Delete && !o.ID.Kind.Cloud() })
 		default:
 			d.walk(c, c.ID, map[resource.ID]bool{c.ID: true})
-			if ledger != nil && ledger != c && !d.announces(c) {
+			switch {
+			case d.announces(c): // who may not write a gateway's need not try its peers'
+				c.need(first, func(o *Change) bool { return o.Action == Create && o.ID.Kind != kindVPNPeer && c.ID.Kind == kindVPNPeer })
+			case ledger != nil && ledger != c:
 				c.Needs = append(c.Needs, ledger.ID)
+			default: // nothing is made for whoever can't be told of it
+				c.need(first, func(*Change) bool { return true })
 			}
 		}
 	}
