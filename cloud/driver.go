@@ -68,6 +68,9 @@ type Observation struct {
 	// Secrets are the versions of the Secrets in the gateways' namespaces, by
 	// namespace/name: a value never comes along. Nil: it is not known which there are.
 	Secrets map[string]string
+	// Namespaces are those that a cluster has. Nil: nobody looked, because every gateway
+	// has a manifest there, or nobody could.
+	Namespaces map[string]bool
 	// Loose are manifests in a cluster that carry no estate's mark and that nobody asks
 	// for, with the gateway that they are about as their owner.
 	Loose []resource.Resource

@@ -73,6 +73,7 @@ func merge(seen []*Observation) *Observation {
 		all.Facts = join(all.Facts, o.Facts)
 		all.Rollouts = union(all.Rollouts, o.Rollouts)
 		all.Secrets = union(all.Secrets, o.Secrets)
+		all.Namespaces = union(all.Namespaces, o.Namespaces)
 		if !o.Now.IsZero() {
 			all.Now = o.Now
 		}

@@ -113,6 +113,9 @@ func (d *draft) lines() {
 		if p.ledger != nil {
 			p.line.Protocol, p.line.Peers = p.ledger.Protocol, union(p.ledger.Peers, nil)
 		}
+		if p.gateway != nil && p.line.New {
+			p.line.Namespace = p.owner.Namespace
+		}
 		if p.gateway != nil {
 			p.line.Protocol = p.gateway.Protocol
 			for _, peer := range p.gateway.Peers {

@@ -43,7 +43,9 @@ func (d *draft) link(p *party) {
 			d.walk(c, c.ID, map[resource.ID]bool{c.ID: true})
 			switch {
 			case d.announces(c): // who may not write a gateway's need not try its peers'
-				c.need(first, func(o *Change) bool { return o.Action == Create && o.ID.Kind != kindVPNPeer && c.ID.Kind == kindVPNPeer })
+				c.need(first, func(o *Change) bool {
+					return o.Action == Create && o.ID.Kind != kindVPNPeer && c.ID.Kind == kindVPNPeer
+				})
 			case ledger != nil && ledger != c:
 				c.Needs = append(c.Needs, ledger.ID)
 			default: // nothing is made for whoever can't be told of it

@@ -68,9 +68,11 @@ type Owner struct {
 	Blocked  string       `json:"blocked,omitempty"`  // why the whole gateway is left as it is, in words
 	Waiting  int          `json:"waiting,omitempty"`  // how many changes wait until it is no longer blocked
 
-	// Secrets are those of its namespace that have to be in the cluster for what is
-	// new: the gateway, or peers of it. Nothing looks whether they are. Sorted.
-	Secrets []vpn.SecretRef `json:"secrets,omitempty"`
+	// Namespace is that of a new gateway, and Secrets are those there that its pod needs,
+	// or new peers of it; sorted. With a cluster, those that are not there, or can't be
+	// seen; else nothing looks whether they are.
+	Namespace string          `json:"namespace,omitempty"`
+	Secrets   []vpn.SecretRef `json:"secrets,omitempty"`
 }
 
 // Action is what is done to a resource.

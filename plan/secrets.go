@@ -8,8 +8,7 @@ import (
 )
 
 // secrets are those that have to be in the cluster for what is new of a gateway: all
-// of them for a new one, those of its new peers for one that is there. Nothing looks
-// whether they are. A cluster has keys that no manifest names made.
+// of them for a new one, those of its new peers for one that is there. A cluster has keys that no manifest names made.
 func (p *party) secrets(made bool) []vpn.SecretRef {
 	if p.gateway == nil {
 		return nil

@@ -61,6 +61,9 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*clo
 		}
 	}
 	o.keys(vault)
+	if err := d.namespaces(ctx, o); err != nil {
+		return nil, err
+	}
 	return o.seen, d.children(ctx, o)
 }
 

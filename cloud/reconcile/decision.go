@@ -37,6 +37,7 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 	d.spareOthers()
 	d.note(d.concerning(seen.Problems)...)
 	d.checkNames()
+	d.checkNamespaces()
 	d.checkLinks()
 	d.checkPins()
 	d.checkOperator()
@@ -56,6 +57,7 @@ func (d *decision) result() *Result {
 		Plan: d.plan(d.Options), Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired,
 		drivers: d.Drivers, gateways: d.Estate.Gateways, tree: d.tree(), pool: d.Estate.ServiceCIDRPool,
 	}
+	d.lacking(r.Plan.Owners)
 	if d.Options.Only == plan.OnlyKubernetes && !d.tree() {
 		both := d.Options
 		both.Only = ""

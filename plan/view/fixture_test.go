@@ -37,7 +37,7 @@ func everything() plan.Plan {
 		Version: plan.Version, Estate: "prod-fra1",
 		Owners: []plan.Owner{
 			{Owner: dc1, Protocol: vpn.IPsec, Peers: []string{"plant1", "plant2"}, Secrets: []vpn.SecretRef{{Name: "plant2-psk", Key: "psk"}}},
-			{Owner: remote, Protocol: vpn.WireGuard, Peers: []string{"ina"}, New: true, Secrets: []vpn.SecretRef{{Name: "ina-psk", Key: "psk"}, {Name: "remote-wg-key", Key: "privateKey"}}},
+			{Owner: remote, Protocol: vpn.WireGuard, Peers: []string{"ina"}, New: true, Namespace: remote.Namespace, Secrets: []vpn.SecretRef{{Name: "ina-psk", Key: "psk"}, {Name: "remote-wg-key", Key: "privateKey"}}},
 			{Owner: old, Protocol: vpn.IPsec, Peers: []string{"main"}},
 			{Owner: gone, Protocol: vpn.IPsec, Peers: []string{"hive"}, Gone: true},
 		},

@@ -11,24 +11,27 @@ import (
 const secretsNamed = 4
 
 // required says what must be in the cluster before a new gateway or peer can work,
-// and that nothing here makes; empty where nothing is new.
+// and that nothing here makes; empty where nothing is new, or all is there.
 func required(o plan.Owner) string {
-	if len(o.Secrets) == 0 {
+	var parts []string
+	if o.Namespace != "" {
+		parts = append(parts, "namespace "+o.Namespace)
+	}
+	if len(o.Secrets) > 0 {
+		var names []string
+		for _, s := range o.Secrets[:min(len(o.Secrets), secretsNamed)] {
+			names = append(names, fmt.Sprintf("%s (%s)", s.Name, s.Key))
+		}
+		what := "Secret "
+		if len(o.Secrets) > 1 {
+			what = "Secrets "
+		}
+		parts = append(parts, what+strings.Join(names, ", "))
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	var names []string
-	for _, s := range o.Secrets[:min(len(o.Secrets), secretsNamed)] {
-		names = append(names, fmt.Sprintf("%s (%s)", s.Name, s.Key))
-	}
-	what := "Secret "
-	if len(o.Secrets) > 1 {
-		what = "Secrets "
-	}
-	s := "needs in the cluster: "
-	if o.New {
-		s += "namespace " + o.Owner.Namespace + ", "
-	}
-	s += what + strings.Join(names, ", ")
+	s := "needs in the cluster: " + strings.Join(parts, ", ")
 	if more := len(o.Secrets) - secretsNamed; more > 0 {
 		s += fmt.Sprintf(" and %d more", more)
 	}
