@@ -69,6 +69,8 @@ type Controller struct {
 	board   board
 
 	strangers map[string]bool // what was told of other estates' manifests
+	planned   string          // what a dry run has logged last
+	logged    bool            // it has logged something
 	metrics   *metrics
 }
 

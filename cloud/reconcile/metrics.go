@@ -32,7 +32,7 @@ func newMetrics(c *Controller) *metrics {
 		blind:    counter("unobserved_total", "Rounds that could not look at the cloud or the cluster."),
 		statuses: counter("status_writes_total", "Statuses of manifests that were written."),
 	}
-	m.registry.MustRegister(m.changes, m.rounds, m.blind, m.statuses, boardMetrics{&c.board})
+	m.registry.MustRegister(m.changes, m.rounds, m.blind, m.statuses, boardMetrics{&c.board, c.DryRun})
 	for _, d := range c.Drivers {
 		if n, counts := d.(counted); counts {
 			m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -55,14 +55,17 @@ func (m *metrics) round(took time.Duration) { m.rounds.Observe(took.Seconds()) }
 func (m *metrics) unobserved()              { m.blind.Inc() }
 
 // boardMetrics are those of what the board shows.
-type boardMetrics struct{ *board }
+type boardMetrics struct {
+	*board
+	dry bool
+}
 
 func gauge(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
 var (
-	leading     = gauge("vpnctl_reconcile_leader", "1 if this replica runs the rounds.")
+	leading     = gauge("vpnctl_reconcile_leader", "1 if this replica runs the rounds, and writes.")
 	gateways    = gauge("vpnctl_reconcile_gateways", "Gateways by whether they are ready (true, false, unknown).", "ready")
 	pending     = gauge("vpnctl_reconcile_pending_changes", "Changes of the last plan that are not done.")
 	drifted     = gauge("vpnctl_reconcile_drifted_objects", "Objects that the last plan found changed by another hand.")
@@ -87,7 +90,7 @@ func (b boardMetrics) Collect(ch chan<- prometheus.Metric) {
 	show := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	show(leading, one(b.leading))
+	show(leading, one(b.leading && !b.dry))
 	if !b.leading || b.looked.IsZero() {
 		return
 	}

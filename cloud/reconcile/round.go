@@ -222,6 +222,9 @@ type turn struct {
 // carryOut makes what is due, under the estate's lock and as planned anew. What was seen
 // first is let go of before that: it is as large. Without a result nobody could look then.
 func (r *round) carryOut(ctx context.Context, seen *Result) turn {
+	if r.DryRun {
+		r.logPlan(seen.Plan)
+	}
 	selected, due := r.due(seen)
 	if !due && !r.releasable(seen) || r.DryRun || r.stopped(ctx) || against(seen.Plan) {
 		return turn{Result: seen, left: r.waiting(seen.Plan)}
