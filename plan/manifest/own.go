@@ -12,7 +12,8 @@ import (
 var (
 	savedPlan = regexp.MustCompile(`^\s*\{\s*"version":\s*"vpnctl\.bnerd\.net/plan/`)
 	simulated = regexp.MustCompile(`^\s*\{\s*"format":\s*"vpnctl-simulator/`)
-	rendered  = []byte("# Written by vpnctl. ") // first line of every file of a rendered tree
+	rendered  = []byte("# Written by vpnctl. ")                    // first line of every file of a rendered tree
+	installs  = []byte("# Written by vpnctl render controller.\n") // and of what installs the controller
 )
 
 // IsSavedPlan tells by the beginning of a file whether it is a plan that vpnctl saved, of
@@ -61,6 +62,8 @@ func ownFolder(dir string) string {
 		return "the state of a simulated cloud"
 	case renderedTree(dir):
 		return treeRendered
+	case bytes.HasPrefix(beginning(kustomization(dir)), installs):
+		return "what vpnctl has rendered to install the controller"
 	}
 	return ""
 }

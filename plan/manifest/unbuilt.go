@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"maps"
 	"os"
 	"path/filepath"
@@ -83,7 +84,7 @@ func (m *material) file(p string) {
 	switch {
 	case err != nil || isStub(data):
 		m.missing = true
-	case isRendered(data):
+	case isRendered(data), bytes.HasPrefix(data, installs):
 	case mentions(data):
 		m.ours = true
 	}
