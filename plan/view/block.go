@@ -231,6 +231,11 @@ func (t *text) body(b *block) {
 			t.line(lineIndent, line)
 		}
 	}
+	for _, s := range b.worthTelling() {
+		for _, line := range words(s, t.o.columns()-len(lineIndent)) {
+			t.line(lineIndent, line)
+		}
+	}
 	for _, k := range b.kept {
 		t.entry(signWarning, Plain(k.ID.String()), Plain(keptLine(k)))
 	}
