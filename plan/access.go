@@ -14,7 +14,7 @@ import (
 func (d *draft) access() {
 	yes, no := true, false
 	for _, p := range d.sorted {
-		t := table{party: p, after: d.reach(p), yes: &yes, no: &no}
+		t := table{party: p, after: d.reach(p), cluster: d.in.Estate.Kubernetes.Target == vpn.TargetCluster, yes: &yes, no: &no}
 		t.before, t.read = d.in.Before[p.text]
 		if t.read && t.after == asDesired {
 			t.led, t.leads = d.targets(p)
@@ -72,7 +72,10 @@ type table struct {
 	before map[string]vpn.Access
 	read   bool // before is known
 	after  future
-	rows   []Access
+
+	cluster bool // pods are where this plan looks, and nowhere else
+
+	rows []Access
 
 	led, leads map[string]vpn.Target // where exposures lead before and after; nil: nothing changes, or it is not known
 

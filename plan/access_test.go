@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // lose takes away all that was rendered.
@@ -170,6 +171,20 @@ func TestAccess(t *testing.T) {
 		"the files can't be read": {
 			before: []site{two()}, after: []site{two().with(granted)}, edit: func(w *world) { w.Before = nil },
 			want: []string{"plant1 → web: ? yes", "plant1 ← plc: ? no", "plant2 → web: ? yes"}, unsure: 3,
+		},
+		"in a cluster, after a first apply that made the cloud side alone": {
+			before: []site{dc1()}, after: []site{dc1()},
+			edit: func(w *world) { lose(w); unapplied(w) },
+			want: []string{"plant1 → web: – yes", "plant1 ← plc: – yes"}, opens: 2,
+		},
+		"with files, its pod may run where nobody looks": {
+			before: []site{dc1()}, after: []site{dc1()},
+			edit: func(w *world) {
+				lose(w)
+				unapplied(w)
+				w.Estate.Kubernetes.Target = vpn.TargetDirectory
+			},
+			want: []string{"plant1 → web: yes yes", "plant1 ← plc: yes yes"},
 		},
 		"a gateway that was never built reaches nothing yet": {
 			before: []site{dc1()}, after: []site{dc1()},

@@ -30,7 +30,7 @@ func (t *table) was(peer string, x string, reverse bool) answer {
 		return answer{}
 	case t.read:
 		return t.answer(slices.Contains(side(access, reverse), x))
-	case !p.running():
+	case !p.running() || t.cluster && !p.deployed && p.applied == "": // a cluster shows every pod: none has run yet
 		return answer{}
 	case p.ledger == nil:
 		return unsure

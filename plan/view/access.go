@@ -67,7 +67,13 @@ func cell(b *bool, unknown bool) string {
 }
 
 // legend explains the question mark, once.
-const legend = "? not known: the files that say what was rendered are not there, or can't be read"
+func (h Header) legend() string {
+	what := "files"
+	if h.Cluster {
+		what = "ConfigMaps"
+	}
+	return "? not known: the " + what + " that say what was rendered are not there, or can't be read"
+}
 
 // unsure tells whether the rows need the legend.
 func unsure(rows []row) bool {
@@ -95,7 +101,7 @@ func (t *text) access() {
 		t.line("  ", t.ink.paint(dim, fmt.Sprintf("%d more as before", same)))
 	}
 	if unsure(rows) {
-		t.line("  ", t.ink.paint(dim, legend))
+		t.line("  ", t.ink.paint(dim, t.o.Header.legend()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -25,6 +26,25 @@ func TestObjectsOfAClusterHaveNoPath(t *testing.T) {
 		}
 		if !strings.Contains(b.String(), want+"\n") {
 			t.Errorf("no %q:\n%s", want, b.String())
+		}
+	}
+}
+
+// TestWhatIsNotKnownOfACluster: nobody looks for files there.
+func TestWhatIsNotKnownOfACluster(t *testing.T) {
+	p := plan.Plan{Version: plan.Version, Estate: "prod", Owners: []plan.Owner{{Owner: dc1}},
+		Access: []plan.Access{{Gateway: dc1, Peer: "plant1", Exposure: "web", BeforeUnknown: true}}}
+	for want, h := range map[string]Header{
+		"? not known: the ConfigMaps that say": {Cluster: true}, "? not known: the files that say": header,
+	} {
+		for _, form := range []func(io.Writer, plan.Plan, Options) error{Text, Markdown} {
+			var b strings.Builder
+			if err := form(&b, p, Options{Header: h, Verbose: true}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("no %q:\n%s", want, b.String())
+			}
 		}
 	}
 }

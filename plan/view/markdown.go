@@ -178,7 +178,7 @@ func (m *markdown) access() {
 	m.rows(lines, accessShare, "row")
 	if unsure(rows) {
 		m.line()
-		m.line(prose(legend))
+		m.line(prose(m.o.Header.legend()))
 	}
 }
 
