@@ -72,8 +72,9 @@ func vpnPeer(w *vpnv1alpha1.VPNPeer, m roster.Manifest) roster.Peer {
 	s := w.Status
 	return roster.Peer{
 		Namespace: w.Namespace, Gateway: string(w.Spec.GatewayRef), Name: w.Name, Manifest: m,
-		Roams:  w.Spec.WireGuard != nil && len(w.Spec.WireGuard.Subnets) == 0,
-		Report: report(s.State, s.Up, s.Message, s.Since, s.LastHandshake, s.RekeyAt, s.BytesIn, s.BytesOut, reportedAt(w.ManagedFields)),
+		Address: s.Address,
+		Roams:   w.Spec.WireGuard != nil && len(w.Spec.WireGuard.Subnets) == 0,
+		Report:  report(s.State, s.Up, s.Message, s.Since, s.LastHandshake, s.RekeyAt, s.BytesIn, s.BytesOut, reportedAt(w.ManagedFields)),
 	}
 }
 

@@ -33,9 +33,10 @@ func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (
 		if err != nil || patch == nil {
 			return false, err
 		}
-		_, err = d.objects(k, m.Namespace).Patch(ctx, m.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager}, "status")
+		got, err := d.objects(k, m.Namespace).Patch(ctx, m.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager}, "status")
 		if !apierrors.IsConflict(err) {
-			return err == nil, ignoreGone(err)
+			// a definition that is older than this program leaves a field out
+			return err == nil && got.GetResourceVersion() != m.Version, ignoreGone(err)
 		}
 		have, err := d.objects(k, m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && string(have.GetUID()) != uid {

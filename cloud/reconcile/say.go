@@ -17,7 +17,11 @@ func (r *round) sayStanding(ctx context.Context, m cloud.Manifest, s Standing) {
 	r.say(ctx, m, s.status())
 	for name, c := range s.Peers {
 		if peer, there := r.peers[s.Owner.Namespace+"/"+name]; there {
-			r.say(ctx, peer, cloud.Status{Conditions: []Condition{c}})
+			said := cloud.Status{Conditions: []Condition{c}}
+			if a := s.Addresses[name]; a != "" {
+				said.Fields = map[string]any{"address": a}
+			}
+			r.say(ctx, peer, said)
 		}
 	}
 }

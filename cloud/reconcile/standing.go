@@ -27,6 +27,7 @@ type Standing struct {
 	VirtualIPs  []VirtualIP // sorted by name; nil: not known
 	Conditions  []Condition
 	Peers       map[string]Condition // Authorized, by VPNPeer
+	Addresses   map[string]string    // of road warriors inside the tunnel, by VPNPeer; as far as known
 }
 
 // VirtualIP is the address of one exposure.
@@ -132,6 +133,7 @@ func (r *Result) standingOf(o vpn.Owner, a *account, ledgers map[vpn.Owner]alloc
 	}
 	if l, known := ledgers[o]; known {
 		s.ServiceCIDR, s.VirtualIPs = l.ServiceCIDR.String(), virtualIPs(a.gateway, l)
+		s.Addresses = roadWarriors(a.gateway, l)
 	}
 	for _, n := range r.Seen.Facts.Nodes {
 		if facts.ServerID != "" && n.ServerID == facts.ServerID {
@@ -174,6 +176,17 @@ func virtualIPs(g vpn.Gateway, l alloc.Ledger) []VirtualIP {
 		}
 	}
 	slices.SortFunc(all, func(a, b VirtualIP) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// roadWarriors are the addresses that a gateway's road warriors have inside the tunnel.
+func roadWarriors(g vpn.Gateway, l alloc.Ledger) map[string]string {
+	all := map[string]string{}
+	for _, p := range g.Peers {
+		if a := l.Address(p.Name); p.RoadWarrior && a.IsValid() {
+			all[p.Name] = a.String()
+		}
+	}
 	return all
 }
 

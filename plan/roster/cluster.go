@@ -69,8 +69,9 @@ type Link struct {
 // Peer is a VPNPeer, or a tunnel of an IPsecGateway.
 type Peer struct {
 	Namespace, Gateway, Name string
-	Manifest                      // of a VPNPeer
-	Roams                    bool // a road warrior: it is away more often than not
+	Manifest                        // of a VPNPeer
+	Roams                    bool   // a road warrior: it is away more often than not
+	Address                  string // of a road warrior inside the tunnel
 	Report                   Report
 }
 

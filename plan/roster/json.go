@@ -93,6 +93,7 @@ type peerJSON struct {
 	Rekey     string `json:"rekeyAt,omitempty"`
 	Reported  string `json:"reported,omitempty"`
 	Roams     bool   `json:"roadWarrior"`
+	Address   string `json:"address,omitempty"`
 	manifestJSON
 }
 
@@ -155,7 +156,7 @@ func peerOf(g Gateway, p Peer, now time.Time) peerJSON {
 	return peerJSON{
 		Namespace: p.Namespace, Gateway: p.Gateway, Name: p.Name, State: t.Word, Since: stamp(t.Since), Message: t.Message, Stale: t.Stale,
 		Up: r.Up, Expected: r.Expected, In: r.In, Out: r.Out, Handshake: stamp(r.LastHandshake), Rekey: stamp(r.RekeyAt), Reported: stamp(r.At),
-		Roams: p.Roams, manifestJSON: manifestOf(p.Manifest),
+		Roams: p.Roams, Address: p.Address, manifestJSON: manifestOf(p.Manifest),
 	}
 }
 

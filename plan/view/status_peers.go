@@ -80,6 +80,9 @@ func (s *status) peer(p roster.Peer, t roster.Tunnel) peerLine {
 	} else if !r.LastHandshake.IsZero() {
 		parts = append(parts, "last handshake "+s.since(r.LastHandshake)+" ago")
 	}
+	if s.o.Wide && p.Address != "" {
+		parts = append([]string{Plain(p.Address)}, parts...)
+	}
 	if t.Message != "" {
 		parts = append(parts, Plain(t.Message))
 	}

@@ -12,6 +12,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="Up",type=string,JSONPath=`.status.up`
 // +kubebuilder:printcolumn:name="Authorized",type=string,JSONPath=`.status.conditions[?(@.type=="Authorized")].status`
+// +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.status.address`,priority=1
 // +kubebuilder:printcolumn:name="Handshake",type=date,JSONPath=`.status.lastHandshake`,priority=1
 // +kubebuilder:printcolumn:name="Since",type=date,JSONPath=`.status.since`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`,priority=1

@@ -75,6 +75,8 @@ type PeerStatus struct {
 
 // VPNPeerStatus is the observed peer.
 type VPNPeerStatus struct {
+	// Address of a road warrior inside the tunnel: what its own side sets.
+	Address string `json:"address,omitempty"`
 	// State as the data plane reports it, DOWN when there is no SA, UNKNOWN when
 	// the data plane doesn't answer.
 	State string `json:"state,omitempty"`
