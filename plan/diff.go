@@ -100,11 +100,17 @@ func (d *draft) compare(p *party, x pair) {
 		c.Proof = cmp.Or(x.have.Proof, ledgerProof(p))
 		d.vacate(&c)
 	}
-	c.Drift = p.drift() && c.Action != Adopt
+	c.Drift = p.drift() && c.Action != Adopt && !d.reworded(c)
 	if d.retired(p, x.have) {
 		c.retire(d.nodeOf(p, x.have))
 	}
 	d.change(p, c)
+}
+
+// reworded tells whether a manifest in a cluster is written otherwise than it was applied,
+// and means the same: that is its file's doing, unless someone else has written there.
+func (d *draft) reworded(c Change) bool {
+	return c.Action == Update && d.announces(&c) && c.Before.Object != nil && len(c.Before.Object.ChangedBy) == 0
 }
 
 // reassociate plans the association of a floating IP whose port is made anew

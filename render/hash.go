@@ -18,12 +18,15 @@ const Version = "6"
 
 // Hash is the intent behind a gateway in 16 characters: its manifests, its ledger
 // and the estate's settings, as this version renders them. Facts, the node and the
-// place that a manifest was read from are not part of it.
+// place that a manifest was read from are not part of it. How a manifest is written
+// counts in a tree, where it is one of the files; in a cluster only what it means does,
+// which is the same whether the server has filled in defaults or not, and whoever reads
+// it there.
 func Hash(in Input) string {
 	data, err := json.Marshal(intent{
 		Version: Version,
 		Estate:  settings(in.Estate),
-		Gateway: unplaced(in.Gateway),
+		Gateway: unplaced(in.Gateway, in.Estate.Kubernetes.Target),
 		Ledger:  allocated(in.Ledger),
 	})
 	if err != nil {
@@ -50,9 +53,13 @@ func settings(e vpn.Estate) vpn.Estate {
 	return e
 }
 
-// unplaced leaves out positions, and the pool: another one changes nothing.
-func unplaced(g vpn.Gateway) vpn.Gateway {
+// unplaced leaves out positions, the pool, as another one changes nothing, and in a
+// cluster the manifests' text.
+func unplaced(g vpn.Gateway, target string) vpn.Gateway {
 	g.Position, g.FloatingIPPool = "", ""
+	if target == vpn.TargetCluster {
+		g.Manifests = nil
+	}
 	g.Peers = slices.Clone(g.Peers)
 	for i := range g.Peers {
 		g.Peers[i].Position = ""
