@@ -351,7 +351,7 @@ func TestOwners(t *testing.T) {
 	w := between([]site{numbered(2), numbered(3)}, []site{numbered(1), numbered(2)})
 	w.Options.Gateways = []string{"acme/dc1"}
 	want := []Owner{
-		{Owner: numbered(1).name(), Protocol: vpn.IPsec, Peers: []string{"plant1"}, New: true},
+		{Owner: numbered(1).name(), Protocol: vpn.IPsec, Peers: []string{"plant1"}, New: true, Namespace: "acme"},
 		{Owner: numbered(2).name(), Protocol: vpn.IPsec, Peers: []string{"plant1"}, Excluded: true},
 		{Owner: numbered(3).name(), Protocol: vpn.IPsec, Peers: []string{"plant1"}, Gone: true, Excluded: true},
 	}
