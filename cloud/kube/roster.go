@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,7 @@ func (d *Driver) Roster(ctx context.Context, w Which) (roster.Cluster, error) {
 		})
 	}
 	wait.Wait()
+	unseen := barred(all, errs)
 	if err := cloud.Gather(errs); err != nil {
 		return roster.Cluster{}, err
 	}
@@ -72,7 +74,21 @@ func (d *Driver) Roster(ctx context.Context, w Which) (roster.Cluster, error) {
 			s.add(one)
 		}
 	}
-	return s.cluster(), nil
+	c := s.cluster()
+	c.Unseen = unseen
+	return c, nil
+}
+
+// barred takes the error out that links may not be listed: gateways don't depend on them.
+func barred(all []kind, errs []error) error {
+	for i, k := range all {
+		if k.name == link.name && errors.Is(errs[i], cloud.ErrForbidden) {
+			err := errs[i]
+			errs[i] = nil
+			return err
+		}
+	}
+	return nil
 }
 
 // statuses are objects that were read, each with what its kind has.

@@ -168,7 +168,7 @@ func TestRosterReportsByFields(t *testing.T) {
 
 // TestRosterIncomplete: a list that fails is an error, and never a cluster with less in it.
 func TestRosterIncomplete(t *testing.T) {
-	for _, resource := range []string{"vpngateways", "vpnpeers", "ipsecgateways", "clusterlinks"} {
+	for _, resource := range []string{"vpngateways", "vpnpeers", "ipsecgateways"} {
 		api := rosterWorld(t)
 		api.Deny = func(c fakeapi.Call) bool { return c.Resource == resource }
 		got, err := overFake(t, api).Roster(t.Context(), kube.Which{Links: true})
@@ -214,6 +214,25 @@ func TestRosterWithoutLinks(t *testing.T) {
 		}
 	case <-time.After(long):
 		t.Error("followed: nothing comes")
+	}
+}
+
+// TestRosterOfWhoMayNotListLinks: an account that may not list links sees all gateways, and why
+// there are no links.
+func TestRosterOfWhoMayNotListLinks(t *testing.T) {
+	api := rosterWorld(t)
+	want, err := overFake(t, api).Roster(t.Context(), kube.Which{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api.Deny = func(c fakeapi.Call) bool { return c.Resource == "clusterlinks" }
+	got, err := overFake(t, api).Roster(t.Context(), kube.Which{Links: true})
+	if err != nil || got.Unseen == nil || !strings.Contains(got.Unseen.Error(), "clusterlinks") {
+		t.Fatalf("links can't be seen: %v, %v", got.Unseen, err)
+	}
+	got.Unseen = nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("gateways without links (-want +got):\n%s", diff)
 	}
 }
 

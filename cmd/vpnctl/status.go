@@ -41,7 +41,11 @@ func (c statusCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return nil
 	case err != nil:
 		return err
-	case c.Watch:
+	case cluster.Unseen != nil:
+		at.which.Links = false // watching would wait for them
+		fmt.Fprintln(s.stderr, "! "+view.Plain("ClusterLinks can't be seen: "+cluster.Unseen.Error()))
+	}
+	if c.Watch {
 		return c.watch(g, s, stop, at)
 	}
 	shown, missing := cluster.Only(at.names)

@@ -63,6 +63,7 @@ func (c waitCommand) check(g *Globals) (lookout, error) {
 		return lookout{}, errors.New("--for=deleted needs names: what isn't there any more can't be found without")
 	}
 	at, err := c.at(g, "wait", c.Names)
+	at.which.Links = false // nobody waits for one
 	for _, n := range at.names {
 		switch {
 		case err != nil:
