@@ -3,6 +3,7 @@ package kube
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
@@ -28,6 +29,9 @@ const (
 // Connect reaches a cluster, and says at which address.
 func Connect(a Access, o Options) (*Driver, string, error) {
 	config, err := a.config()
+	if named := os.Getenv("KUBECONFIG"); clientcmd.IsEmptyConfig(err) && named != "" {
+		return nil, "", fmt.Errorf("finding the cluster: no file that $KUBECONFIG names is there and has a cluster: %s", named)
+	}
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, "", errors.New("finding the cluster: neither $KUBECONFIG nor ~/.kube/config names one, and this is no pod")
 	}
