@@ -41,6 +41,9 @@ type Scope struct {
 	Operated []alloc.Operated
 	// OperatorStopped: somebody says that no operator looks after them any more.
 	OperatorStopped bool
+	// Leaving: manifests in a cluster are being deleted. What an operator made of them is
+	// looked for too: they must not go before it.
+	Leaving bool
 	// Operators waits for what the Kubernetes side tells of such gateways, beside those
 	// above. Observe sets it, and only the cloud's driver may ask, which no other waits
 	// for.
@@ -77,8 +80,8 @@ type Observation struct {
 	// Ownerless are objects in a cluster that carry the estate's mark and don't say whose
 	// they are.
 	Ownerless []resource.Resource
-	// Operated are gateways whose manifests a cluster holds, with what their statuses say:
-	// an operator may have made them.
+	// Operated are gateways whose manifests a cluster holds, with what their statuses say,
+	// and those whose manifests are being deleted: an operator may have made them.
 	Operated []alloc.Operated
 	// OperatorStopped: no operator looks after these gateways any more.
 	OperatorStopped bool

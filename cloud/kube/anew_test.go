@@ -21,7 +21,7 @@ func TestAnotherInItsPlace(t *testing.T) {
 	g := e.Gateways[0].Owner
 	u := w.on.Get("ConfigMap", g.Namespace, g.Name+"-nat")
 	u.SetFinalizers([]string{"example.com/slow"})
-	u = w.put(u.Object)
+	w.put(u.Object)
 	w.on.Remove(t, "ConfigMap", g.Namespace, g.Name+"-nat")
 	p := w.plan(e, plan.Options{})
 	if len(p.Changes) != 1 || p.Changes[0].Action != plan.Replace {

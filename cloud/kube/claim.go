@@ -56,3 +56,12 @@ func (s *sighting) operated(found []child) {
 		}
 	}
 }
+
+// leaves tells of a gateway that nobody asks for any more and whose manifest is being
+// deleted.
+func (s *sighting) leaves(r resource.Resource, u *unstructured.Unstructured) {
+	o := vpn.Owner{Kind: r.Object.Kind, Namespace: r.ID.Namespace, Name: r.ID.Name}
+	if u.GetDeletionTimestamp() != nil && (o.Kind == vpn.KindVPNGateway || o.Kind == vpn.KindIPsecGateway) {
+		s.seen.Operated = append(s.seen.Operated, alloc.Operated{Owner: o, UID: string(u.GetUID())})
+	}
+}

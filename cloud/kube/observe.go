@@ -172,6 +172,7 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 		return
 	case k.manifest:
 		s.claim(r.ID, u)
+		s.leaves(r, u)
 		s.loose(r, u)
 		return
 	default:

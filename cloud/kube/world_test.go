@@ -109,6 +109,11 @@ func (w *world) driver() *kube.Driver {
 
 // prepare observes and plans.
 func (w *world) prepare(ctx context.Context, e vpn.Estate, o plan.Options) (*reconcile.Result, error) {
+	return w.prepareWith(ctx, e, o, nil)
+}
+
+// prepareWith is the same where manifests are being deleted.
+func (w *world) prepareWith(ctx context.Context, e vpn.Estate, o plan.Options, deleted map[vpn.Owner]bool) (*reconcile.Result, error) {
 	c, err := w.sim.Credentials("http://simulator.invalid", "operator")
 	if err != nil {
 		return nil, err
@@ -122,7 +127,7 @@ func (w *world) prepare(ctx context.Context, e vpn.Estate, o plan.Options) (*rec
 		return nil, err
 	}
 	return reconcile.Plan(ctx, reconcile.Input{
-		Estate: e, Manifests: len(e.Gateways), Options: o, Now: now(), Drivers: []cloud.Driver{d, w.driver()},
+		Estate: e, Manifests: len(e.Gateways), Options: o, Now: now(), Drivers: []cloud.Driver{d, w.driver()}, Deleted: deleted,
 	})
 }
 

@@ -105,7 +105,7 @@ func described[T placed](ctx context.Context, d *Driver, path string, descriptio
 func untagged() url.Values { return url.Values{"not-tags": {state.ManagedTag}} }
 
 // keepLoose notes who is in which group, then drops of what lacks the managed tag
-// all that is not described as this estate's. What carries that tag and lost
+// all that is not described as this estate's, and what is taken over. What carries that tag and lost
 // others, so that nobody knows whose it is, is loose as well.
 func (v *view) keepLoose() {
 	v.users = map[string][]string{}
@@ -114,13 +114,13 @@ func (v *view) keepLoose() {
 			v.users[g] = append(v.users[g], p.ID)
 		}
 	}
-	stranger := func(description string, tags []string) bool {
+	stranger := func(id, description string, tags []string) bool {
 		estate, _, named := state.ReadDescription(description)
-		return !named || estate != v.manifest.Name || managedBy(tags)
+		return !named || estate != v.manifest.Name || managedBy(tags) || v.adopting[id] != ""
 	}
-	v.loose.groups = slices.DeleteFunc(v.loose.groups, func(g group) bool { return stranger(g.Description, g.Tags) })
-	v.loose.ports = slices.DeleteFunc(v.loose.ports, func(p port) bool { return stranger(p.Description, p.Tags) })
-	v.loose.floats = slices.DeleteFunc(v.loose.floats, func(f floatingIP) bool { return stranger(f.Description, f.Tags) })
+	v.loose.groups = slices.DeleteFunc(v.loose.groups, func(g group) bool { return stranger(g.ID, g.Description, g.Tags) })
+	v.loose.ports = slices.DeleteFunc(v.loose.ports, func(p port) bool { return stranger(p.ID, p.Description, p.Tags) })
+	v.loose.floats = slices.DeleteFunc(v.loose.floats, func(f floatingIP) bool { return stranger(f.ID, f.Description, f.Tags) })
 	for _, p := range v.ports {
 		if v.torn(p.Description, p.Tags) {
 			v.loose.ports = append(v.loose.ports, p)

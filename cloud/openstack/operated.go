@@ -15,7 +15,7 @@ import (
 // takeover is a gateway that an operator may have made, and what carries its UID.
 type takeover struct {
 	alloc.Operated
-	gateway *vpn.Gateway // nil: its manifest is gone
+	gateway *vpn.Gateway // nil: its manifest is gone, or being deleted
 	told    bool         // a file says that an operator made it
 	begun   bool         // its ledger is ours by now, and says so
 
@@ -24,8 +24,8 @@ type takeover struct {
 	floats []floatingIP
 }
 
-// operated looks for what an operator made: of gateways that have no ledger yet, and of
-// those whose takeover was cut off. Where there are none such, nothing is asked.
+// operated looks for what an operator made: of gateways that have no ledger yet, of those
+// whose takeover was cut off, and of those whose manifests are being deleted. Where there are none such, nothing is asked.
 func (d *Driver) operated(ctx context.Context, v *view, s cloud.Scope) error {
 	if err := v.candidates(ctx, s); err != nil || len(v.takeovers) == 0 {
 		return err
@@ -80,7 +80,7 @@ func (v *view) candidates(ctx context.Context, s cloud.Scope) error {
 		}
 	}
 	bare := func(g vpn.Gateway) bool { return !recorded[g.Owner] }
-	if s.Operators == nil || !slices.ContainsFunc(v.manifest.Gateways, bare) {
+	if s.Operators == nil || !s.Leaving && !slices.ContainsFunc(v.manifest.Gateways, bare) {
 		return nil
 	}
 	all, err := s.Operators(ctx)
@@ -89,7 +89,8 @@ func (v *view) candidates(ctx context.Context, s cloud.Scope) error {
 	}
 	v.stopped = all.Stopped
 	for _, g := range all.Gateways {
-		if gateways[g.Owner] != nil && !recorded[g.Owner] {
+		leaves := gateways[g.Owner] == nil && s.Leaving && !all.Told[g.Owner]
+		if !recorded[g.Owner] && (gateways[g.Owner] != nil || leaves) {
 			v.takeovers = append(v.takeovers, &takeover{Operated: g, gateway: gateways[g.Owner], told: all.Told[g.Owner]})
 		}
 	}

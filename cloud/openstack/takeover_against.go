@@ -38,6 +38,10 @@ func (v *view) against(t *takeover) []plan.Refusal {
 	case len(objects) == 0:
 		o.nothing()
 		return o.found
+	case t.gateway == nil && !t.begun:
+		o.say("", "let the operator remove it, or remove these by hand: the manifest stays until nothing carries the tag",
+			"an operator made it, and it was never taken over: %s its tag", carry(objects))
+		return o.found
 	case t.gateway == nil:
 		o.say("", "put its manifest back and apply; once all of it is taken over, it can be removed",
 			"taking it over from an operator was cut off: %s still its tag, and its manifest is gone", carry(objects))

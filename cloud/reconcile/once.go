@@ -48,7 +48,7 @@ type Result struct {
 // Plan observes the estate and decides what has to change. It changes nothing.
 func Plan(ctx context.Context, in Input) (*Result, error) {
 	seen, err := cloud.Observe(ctx, in.Drivers, in.Estate, cloud.Scope{
-		Leftovers: in.Options.Prune, Operated: in.Options.Operated, OperatorStopped: in.Options.OperatorStopped,
+		Leftovers: in.Options.Prune, Operated: in.Options.Operated, OperatorStopped: in.Options.OperatorStopped, Leaving: len(in.Deleted) > 0,
 	})
 	if err != nil {
 		return nil, err
