@@ -21,12 +21,14 @@ func ledger() alloc.Ledger {
 		Estate: "prod", Owner: dc1, Protocol: vpn.WireGuard, ServiceCIDR: netip.MustParsePrefix("100.64.3.0/24"),
 		VirtualIPs: map[string]byte{"web": 10}, Addresses: map[string]byte{"ina": 199}, Peers: []string{"ina"},
 		Grants: true, FloatingIP: "fip-1", Applied: "h1", MovingFrom: []netip.Prefix{netip.MustParsePrefix("100.64.2.0/24"), netip.MustParsePrefix("192.168.9.0/24")}, Draining: time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC),
+		Adopting: "uid-1",
 	}
 }
 
 func TestLedgerTags(t *testing.T) {
 	want := []string{
 		"vpn.bnerd.net/addresses.1=ina:199",
+		"vpn.bnerd.net/adopting=uid-1",
 		"vpn.bnerd.net/applied=h1",
 		"vpn.bnerd.net/authorization=grants",
 		"vpn.bnerd.net/check=e5a232c66edc",
@@ -50,7 +52,7 @@ func TestLedgerTags(t *testing.T) {
 func TestReadLedgerIsTheInverse(t *testing.T) {
 	bare := alloc.Ledger{Estate: "prod", Owner: vpn.Owner{Kind: vpn.KindClusterLink, Name: "north"}}
 	living := ledger()
-	living.Applied, living.MovingFrom, living.Draining = "", nil, time.Time{}
+	living.Applied, living.MovingFrom, living.Draining, living.Adopting = "", nil, time.Time{}, ""
 	for _, want := range []alloc.Ledger{ledger(), living, bare} {
 		got, ours, err := state.ReadLedger(append(state.LedgerTags(want), "team=network"))
 		if err != nil || !ours {

@@ -189,3 +189,39 @@ func TestRangesOfAnOperatorAreTaken(t *testing.T) {
 		t.Errorf("%d gateways are made: %v", given, p.Refusals)
 	}
 }
+
+// TestLookingForAnOperatorsObjectsIsBounded: by the length of a URL, not by gateways, and
+// nothing once all is taken over.
+func TestLookingForAnOperatorsObjectsIsBounded(t *testing.T) {
+	w := large(t)
+	e := many(t, 200)
+	reads := func() (all int) {
+		w.sim.Reset()
+		w.plan(e, plan.Options{})
+		for _, c := range w.sim.Calls() {
+			if c.Keystone() {
+				continue
+			}
+			all++
+			if len(c.Path)+len(c.Query) > 8000 {
+				t.Errorf("%s is called with %d characters", c.Path, len(c.Query))
+			}
+		}
+		return all
+	}
+	none := reads()
+	for i, g := range e.Gateways {
+		w.operated = append(w.operated, alloc.Operated{Owner: g.Owner, UID: uid(i), ServiceCIDR: netip.MustParsePrefix("100.64.0.0/24")})
+	}
+	if some := reads(); some <= none || some > none+20 {
+		t.Errorf("%d calls without an operator, %d with one of 200 gateways", none, some)
+	}
+	w, e = alone(t)
+	before := w.operated
+	w.apply(e, plan.Options{})
+	with := reads()
+	w.operated = nil
+	if without := reads(); with != without || with > 6 {
+		t.Errorf("%d calls with the file %v, %d without", with, before, without)
+	}
+}
