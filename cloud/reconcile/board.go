@@ -157,7 +157,7 @@ func (b *board) round(r *round, done turn) {
 			delete(b.standing, o)
 		}
 	}
-	b.refusals, b.notices = done.Plan.Refusals, done.Plan.Notices
+	b.refusals, b.notices = done.Plan.Refusals, slices.Concat(r.notices, done.Plan.Notices)
 	b.allotted = allotted(done.Result)
 	b.steps(done)
 }

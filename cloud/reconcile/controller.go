@@ -54,10 +54,15 @@ type Controller struct {
 	// PublicKey is that of a private key in a Secret; empty where there is none. Nil:
 	// only the gateway's pod tells.
 	PublicKey func(ctx context.Context, namespace string, ref vpn.SecretRef) (string, error)
+	// Withdrawn tells whether a kind of manifests is itself being deleted, which deletes
+	// all of them. An error that wraps cloud.ErrForbidden: it may not be seen. Nil: nobody
+	// looks.
+	Withdrawn func(ctx context.Context, kind string) (bool, error)
 
 	Resync      time.Duration // between two looks without a reason; default 10 minutes
 	LockTimeout time.Duration // how long another run of the estate is waited for; default 15 seconds
 	Parallelism int           // gateways side by side; default 8
+	MaxDeletes  int           // gateways that may be on their way out at once; 0: plan.DefaultMaxDeletes, negative: none
 	DryRun      bool          // plan and report, write nothing
 	Log         *slog.Logger  // nil: none
 
@@ -66,6 +71,8 @@ type Controller struct {
 	estate  estateFile
 	asked   map[vpn.Owner][]vpn.SecretRef // what was missing when it was asked for last
 	derived map[vpn.Owner]string          // of which version of its Secret the public key was derived
+	begun   map[vpn.Owner]string          // who is being removed, by the manifest's UID
+	noticed map[string]bool               // what the last round said of those that are left whole
 	board   board
 
 	strangers map[string]bool // what was told of other estates' manifests
@@ -94,7 +101,7 @@ func (c *Controller) prepare() {
 			c.Log = slog.New(slog.DiscardHandler)
 		}
 		c.queue = newQueue()
-		c.derived = map[vpn.Owner]string{}
+		c.derived, c.begun = map[vpn.Owner]string{}, map[vpn.Owner]string{}
 		c.asked = map[vpn.Owner][]vpn.SecretRef{}
 		c.metrics = newMetrics(c)
 	})

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
+	"github.com/vpnctl/vpnctl/crds"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -35,6 +37,7 @@ func newFieldOverAPI(t *testing.T) *apiField {
 			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
 		})
 	}
+	f.put(definitions()...)
 	file := filepath.Join(t.TempDir(), "vpnctl.yaml")
 	(&field{world: f.world, file: file}).estateFile(clusterEstate)
 	driver, err := kube.Over(f.api.Config(), kube.Options{Gone: 10 * time.Second, Poll: time.Millisecond})
@@ -47,7 +50,7 @@ func newFieldOverAPI(t *testing.T) *apiField {
 	}
 	f.c = &reconcile.Controller{
 		EstateFile: file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
-		Missing: driver.Missing, PublicKey: driver.PublicKey,
+		Missing: driver.Missing, PublicKey: driver.PublicKey, Withdrawn: driver.Withdrawn,
 	}
 	return f
 }
@@ -68,6 +71,19 @@ func (f *apiField) put(all ...vpn.Manifest) {
 		}
 		f.api.Put(f.t, object)
 	}
+}
+
+// definitions are the CRDs.
+func definitions() []vpn.Manifest {
+	var all []vpn.Manifest
+	for _, file := range crds.Names() {
+		text, err := yaml.YAMLToJSON(crds.File(file))
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, vpn.Manifest{JSON: string(text)})
+	}
+	return all
 }
 
 // said is a condition of a manifest.

@@ -46,6 +46,9 @@ func newErrand(t *testing.T, deny func(*errand, fakeapi.Call) bool) *errand {
 			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
 		})
 	}
+	for _, m := range definitions() {
+		l.put(m.JSON)
+	}
 	l.gateways()
 	written := false
 	l.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
@@ -98,7 +101,7 @@ func (l *errand) begin() {
 	}
 	l.c = &reconcile.Controller{
 		EstateFile: l.file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
-		Missing: driver.Missing, PublicKey: driver.PublicKey, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
+		Missing: driver.Missing, PublicKey: driver.PublicKey, Withdrawn: driver.Withdrawn, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
 	}
 }
 

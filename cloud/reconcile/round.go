@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -28,6 +29,8 @@ type round struct {
 	links    []cloud.Manifest
 	deleted  map[vpn.Owner]bool
 	spared   map[vpn.Owner]string // whose finalizer could not be put on
+	kept     map[vpn.Owner]string // who is being deleted, and left whole: why
+	notices  []plan.Notice        // for the page
 	read     *manifest.Cluster
 	others   []plan.Notice // of what belongs to other estates
 
@@ -39,6 +42,7 @@ type round struct {
 // Round looks once and does what is due. It returns when the next round is.
 //
 //	manifests      read them, and the Estate's file
+//	deletions      find those that are not to be carried out, see withhold
 //	first words    a status, then the finalizer, on those without: before anything is made
 //	not valid      say so: that needs no cloud
 //	plan           one look at the cloud and the cluster, for all gateways
@@ -69,6 +73,7 @@ func (r *round) run(ctx context.Context) time.Time {
 		return r.unread(err)
 	}
 	r.board.reads(r.read.Estate, r.estate.problem)
+	r.withhold(ctx)
 	r.introduce(ctx)
 	r.tellInvalid(ctx)
 	r.tellLinks(ctx)
@@ -189,6 +194,7 @@ func (r *round) input(selected []string) Input {
 	for o, why := range r.spared {
 		spared[o] = why
 	}
+	maps.Copy(spared, r.kept)
 	kept := e.Gateways[:0:0]
 	for _, g := range e.Gateways {
 		if r.spared[g.Owner] == "" {
@@ -198,7 +204,7 @@ func (r *round) input(selected []string) Input {
 	e.Gateways = kept
 	deleted := map[vpn.Owner]bool{}
 	for o, is := range r.deleted {
-		if is {
+		if is && r.kept[o] == "" {
 			deleted[o] = true
 		}
 	}

@@ -118,7 +118,7 @@ func name(m cloud.Manifest) string { return m.Kind + " " + m.Namespace + "/" + m
 func (r *round) releasable(seen *Result) bool {
 	there := seen.Remaining()
 	for o, is := range r.deleted {
-		if is && r.gateways[o].Held && !there[o] {
+		if is && r.kept[o] == "" && r.gateways[o].Held && !there[o] {
 			return true
 		}
 	}
@@ -131,7 +131,7 @@ func (r *round) release(ctx context.Context, done turn) {
 	there := done.Remaining()
 	for o, is := range r.deleted {
 		m := r.gateways[o]
-		if !is || !m.Held || there[o] || done.left[o] || ctx.Err() != nil {
+		if !is || r.kept[o] != "" || !m.Held || there[o] || done.left[o] || ctx.Err() != nil {
 			continue
 		}
 		if err := r.Cluster.Release(ctx, m); err != nil {

@@ -92,14 +92,17 @@ func (r *round) tellLinks(ctx context.Context) {
 }
 
 // bidFarewell says of gateways that are being deleted that they are, before anything of
-// them is removed.
+// them is removed, and of those of whom nothing is why.
 func (r *round) bidFarewell(ctx context.Context) {
 	for o, is := range r.deleted {
 		m := r.gateways[o]
-		if before, _ := condition(m, vpnv1alpha1.ConditionReady); !is || !m.Held || before.Reason == ReasonDeleting {
+		s := Standing{Owner: o, Conditions: leaving(m)}
+		switch why := r.kept[o]; {
+		case why != "":
+			s.Conditions = []Condition{say(vpnv1alpha1.ConditionReady, Unknown, ReasonDeleting, why)}
+		case !is, !m.Held, parted(m):
 			continue
 		}
-		s := Standing{Owner: o, Conditions: leaving(m)}
 		r.sayStanding(ctx, m, s)
 		r.board.stands(s)
 	}
@@ -172,6 +175,10 @@ func (r *round) tell(ctx context.Context, done turn) {
 	}
 	for o, is := range r.deleted {
 		if !is || done.left[o] {
+			continue
+		}
+		if r.kept[o] != "" {
+			r.queue.settle(o, none, time.Now())
 			continue
 		}
 		r.queue.settle(o, max(faults(o), r.lingers(done, o)), time.Now())

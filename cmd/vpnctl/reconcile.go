@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type reconcileCommand struct {
 	Listen               string        `default:":8080" placeholder:"ADDR" help:"Address of the status page, /metrics, /healthz and /readyz. Default: ${default}."`
 	Resync               time.Duration `default:"10m" help:"How long until all is looked at again without a reason. Default: ${default}."`
 	Parallelism          int           `default:"8" placeholder:"N" help:"Gateways side by side. Default: ${default}."`
+	MaxDeletes           int           `default:"10" placeholder:"N" help:"Gateways that may be on their way out at once: of more, nothing is removed until this is raised. Default: ${default}."`
 	LeaderElectNamespace string        `placeholder:"NS" help:"Where the Lease stands by which replicas agree on one. Default: the pod's namespace."`
 	Alone                bool          `help:"Elect no leader: there is no other replica."`
 }
@@ -54,6 +56,8 @@ func (c reconcileCommand) check(g *Globals) error {
 		return fmt.Errorf("--parallelism is %d, but must be at least 1", c.Parallelism)
 	case c.Resync < time.Second:
 		return fmt.Errorf("--resync is %s, but must be at least 1s", c.Resync)
+	case c.MaxDeletes < 0:
+		return fmt.Errorf("--max-deletes is %d, but can't be negative", c.MaxDeletes)
 	case c.Alone && c.LeaderElectNamespace != "":
 		return errors.New("--alone and --leader-elect-namespace exclude each other")
 	}
@@ -88,7 +92,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		}
 		loop := &reconcile.Controller{
 			EstateFile: file, Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: who,
-			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
+			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Withdrawn: cluster.Withdrawn, MaxDeletes: cmp.Or(c.MaxDeletes, -1), Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
 		}
 		neighbours := neighbours{cluster: cluster, estate: estate.Name, dry: c.DryRun, log: log, pause: 5 * time.Second}
 		if err := neighbours.refuse(ctx, stop.stop); err != nil {

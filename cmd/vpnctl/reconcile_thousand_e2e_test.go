@@ -34,7 +34,7 @@ func BenchmarkKubeThousand(b *testing.B) {
 	s.ended("writing manifests")
 	b.ResetTimer()
 	began := time.Now()
-	cmd := s.start("--resync", "1m")
+	cmd := s.start("--resync", "1m", "--max-deletes", "5000")
 	s.converged(time.Hour, all...)
 	b.ReportMetric(time.Since(began).Seconds(), "s/start")
 	s.settles()

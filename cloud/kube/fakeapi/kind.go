@@ -50,6 +50,7 @@ var kinds = []kind{
 	{gvk: gvk("vpn.bnerd.net", "v1alpha1", "VPNGateway"), plural: "vpngateways", status: true, generation: true, custom: true},
 	{gvk: gvk("vpn.bnerd.net", "v1alpha1", "VPNPeer"), plural: "vpnpeers", status: true, generation: true, custom: true},
 	{gvk: gvk("ipsec.bnerd.net", "v1alpha1", "IPsecGateway"), plural: "ipsecgateways", status: true, generation: true, custom: true},
+	{gvk: gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition"), plural: "customresourcedefinitions", cluster: true, status: true, custom: true},
 	{gvk: gvk("ipsec.bnerd.net", "v1alpha1", "ClusterLink"), plural: "clusterlinks", cluster: true, status: true, generation: true, custom: true},
 }
 
