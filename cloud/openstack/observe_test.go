@@ -206,8 +206,8 @@ func TestObserveOtherHands(t *testing.T) {
 				h.route(o, "add_extraroutes", "100.64.7.0/25", "10.254.0.88")
 				h.route(o, "add_extraroutes", "0.0.0.0/0", "10.254.0.88")
 			},
-			func(o *cloud.Observation, w wish) any { return fmt.Sprint(inPool(o)) },
-			"[{100.64.7.0/25 route on router gateway-router via 10.254.0.88}]",
+			func(o *cloud.Observation, w wish) any { return inWords(inPool(o)) },
+			[]string{"100.64.7.0/25: route on router gateway-router via 10.254.0.88"},
 		},
 		"a route to a range that the gateway moves from is its own, and next hops that nobody holds are stale": {
 			func(h hand, o *cloud.Observation) {
@@ -262,8 +262,8 @@ func TestObserveOtherHands(t *testing.T) {
 				id := h.post("security_group", groupsPath, map[string]any{"name": "x"})
 				h.retag(groupsPath, id, state.LedgerTags(alloc.Ledger{Estate: "other", Owner: owner("dc1"), Protocol: vpn.IPsec, ServiceCIDR: cidr("100.64.50.0/24")})...)
 			},
-			func(o *cloud.Observation, w wish) any { return fmt.Sprint(len(o.Ledgers), inPool(o)) },
-			"1 [{100.64.50.0/24 estate other: acme/dc1}]",
+			func(o *cloud.Observation, w wish) any { return inWords(inPool(o), len(o.Ledgers)) },
+			[]string{"100.64.50.0/24: estate other: acme/dc1", "1"},
 		},
 		"a ledger that can't be read is a problem and a claim": {
 			func(h hand, o *cloud.Observation) {
@@ -302,6 +302,18 @@ func TestObserveOtherHands(t *testing.T) {
 // inPool are the claims on the estate's pool.
 func inPool(o *cloud.Observation) []alloc.Claim {
 	return slices.DeleteFunc(slices.Clone(o.Claims), func(c alloc.Claim) bool { return !estate().ServiceCIDRPool.Overlaps(c.Prefix) })
+}
+
+// inWords are claims as a person reads them, and what stands beside them.
+func inWords(claims []alloc.Claim, beside ...any) []string {
+	var all []string
+	for _, c := range claims {
+		all = append(all, c.Prefix.String()+": "+c.By)
+	}
+	for _, x := range beside {
+		all = append(all, fmt.Sprint(x))
+	}
+	return all
 }
 
 // moves has the gateway's ledger say that it moves from a range.
