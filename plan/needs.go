@@ -27,7 +27,7 @@ func (d *draft) link(p *party) {
 		if c.After != nil && c.After.SecurityGroup != nil {
 			ledger = c
 		}
-		if c.After != nil && d.announces(c) {
+		if c.After != nil && d.announces(c) && d.in.Options.Only != OnlyCloud {
 			first = append(first, c)
 		}
 	}

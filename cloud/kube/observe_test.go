@@ -82,7 +82,7 @@ func TestAListThatFailsIsNoPicture(t *testing.T) {
 				return fakeapi.Fault{}
 			}
 			_, err := d.Observe(t.Context(), e, cloud.Scope{})
-			if seen := code == 403 && c.Resource == "secrets"; seen != (err == nil) || err != nil && !strings.Contains(err.Error(), c.Resource) {
+			if seen := code == 403 && (c.Resource == "secrets" || c.Resource == "namespaces"); seen != (err == nil) || err != nil && !strings.Contains(err.Error(), c.Resource) {
 				t.Errorf("%d of %+v: %v", code, c, err)
 			}
 		}
