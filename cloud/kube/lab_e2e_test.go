@@ -40,6 +40,7 @@ func TestKubeProperties(t *testing.T) {
 		{"keys are made", keysAreMade},
 		{"keys of others stay", keysOfOthers},
 		{"a key stays with its gateway", keyStays},
+		{"copies of a key stay", copiesStay},
 		{"an operator's objects are taken over", adopts},
 		{"statuses and finalizers are recorded", records},
 		{"happenings are few events", eventsAreFew},

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -80,14 +81,19 @@ func nameplate(m *metav1.PartialObjectMetadata) (unstructured.Unstructured, erro
 //	names none      can't be seen         as it should be, with a notice
 //	names one       ours, from before     no: it goes with the gateway
 //	is gone         ours                  as it is: it goes
+//	any             another name, a copy  no: whatever marks it carries
+//	any             a manifest names it   no: its people keep it
 func (s *sighting) keys(v vault) {
 	wanted := map[resource.ID]vpn.Gateway{}
-	named := map[vpn.Owner]bool{}
+	named, inUse := map[vpn.Owner]bool{}, map[string]bool{}
 	for _, g := range s.estate.Gateways {
 		if g.WireGuard != nil && g.WireGuard.GeneratedKey {
 			wanted[keyID(g)] = g
 		} else {
 			named[g.Owner] = true
+		}
+		for _, ref := range given(g) {
+			inUse[g.Owner.Namespace+"/"+ref.Name] = true
 		}
 	}
 	if v.unseen != nil {
@@ -105,6 +111,7 @@ func (s *sighting) keys(v vault) {
 		owner, marked := ours(u, s.estate.Name)
 		g, want := wanted[resource.ID{Kind: resource.KubernetesKind(kindSecret), Namespace: u.GetNamespace(), Name: u.GetName()}]
 		switch {
+		case marked && !want && (u.GetName() != keyName(u, owner) || inUse[u.GetNamespace()+"/"+u.GetName()]):
 		case marked && !named[owner]:
 			s.add(k, u)
 		case want && !marked && bereft(u, s.estate.Name, g.Owner.String()):
@@ -117,6 +124,24 @@ func (s *sighting) keys(v vault) {
 			s.stands(g, string(u.GetUID()))
 		}
 	}
+}
+
+// given are the Secrets that a gateway's manifests name.
+func given(g vpn.Gateway) []vpn.SecretRef {
+	var all []vpn.SecretRef
+	if w := g.WireGuard; w != nil && !w.GeneratedKey {
+		all = append(all, w.PrivateKey)
+	}
+	for _, p := range g.Peers {
+		all = append(all, p.PSK, p.PresharedKey)
+	}
+	return all
+}
+
+// keyName is the only name under which a gateway's key is made: that of the owner, or of
+// whom the label names where the owner isn't told.
+func keyName(u *unstructured.Unstructured, owner vpn.Owner) string {
+	return cmp.Or(owner.Name, u.GetLabels()[state.LabelGateway]) + vpn.GeneratedKeySuffix
 }
 
 func keyID(g vpn.Gateway) resource.ID {

@@ -159,6 +159,45 @@ func keyStays(t *testing.T, open opening) {
 	}
 }
 
+// TestCopiesOfAKey: a Secret that a person made of a key, marks and all, or that a
+// manifest names, is nothing of ours, while the gateway stands and when it goes.
+func TestCopiesOfAKey(t *testing.T) { copiesStay(t, newWorld) }
+
+func copiesStay(t *testing.T, open opening) {
+	e := estate(t)
+	g := keyed(t, e)
+	w := open(t)
+	w.apply(e, plan.Options{})
+	spare := w.key(g)
+	spare.SetName("spare")
+	spare.SetUID("")
+	spare.SetResourceVersion("")
+	spare.SetManagedFields(nil)
+	spare = w.put(spare.Object)
+	i := slices.IndexFunc(e.Gateways, func(x vpn.Gateway) bool { return x.Owner.Namespace != g.Owner.Namespace && len(x.Peers) > 0 })
+	user := &e.Gateways[i]
+	heir := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: user.Owner.Namespace, Name: "heir"}
+	user.Peers = slices.Clone(user.Peers)
+	user.Peers[0].PSK = vpn.SecretRef{Name: heir.Name + vpn.GeneratedKeySuffix, Key: "psk"}
+	named := secret(heir.Namespace, user.Peers[0].PSK.Name, "psk", "eA==")
+	named["metadata"].(map[string]any)["labels"] = anyOf(state.Labels(e.Name, heir))
+	named["metadata"].(map[string]any)["annotations"] = anyOf(state.Annotations(heir))
+	w.put(named)
+	w.apply(e, plan.Options{})
+	w.settled(e, plan.Options{})
+	e.Gateways = slices.DeleteFunc(e.Gateways, func(x vpn.Gateway) bool { return x.Owner == g.Owner })
+	w.apply(e, plan.Options{Prune: true})
+	if w.on.Get("Secret", spare.GetNamespace(), spare.GetName()) == nil {
+		t.Error("the copy of the key was removed")
+	}
+	if w.on.Get("Secret", heir.Namespace, user.Peers[0].PSK.Name) == nil {
+		t.Error("the Secret that a manifest names was removed")
+	}
+	if w.key(g) != nil {
+		t.Error("the key outlived its gateway")
+	}
+}
+
 // TestUnseenSecrets: without the right to list Secrets a plan says so, and is the same
 // as with it once all is in place.
 func TestUnseenSecrets(t *testing.T) {
@@ -206,6 +245,14 @@ func TestSecretsSeen(t *testing.T) {
 	if err != nil || len(missing) > 0 || len(notices) == 0 {
 		t.Errorf("where nothing may be read: %v %v %v", missing, notices, err)
 	}
+}
+
+func anyOf(m map[string]string) map[string]any {
+	all := map[string]any{}
+	for k, v := range m {
+		all[k] = v
+	}
+	return all
 }
 
 func secret(namespace, name, key, value string) map[string]any {

@@ -205,7 +205,7 @@ func secretKey(s string) (string, *refusal) {
 func (g *gateway) wireGuard(field string, w vpnv1alpha1.GatewayWireGuard) *vpn.Interface {
 	out := &vpn.Interface{
 		ListenPort:   int(cmp.Or(w.ListenPort, vpnv1alpha1.DefaultListenPort)),
-		PrivateKey:   vpn.SecretRef{Name: g.name + "-wg-key", Key: vpn.GeneratedKey},
+		PrivateKey:   vpn.SecretRef{Name: g.name + vpn.GeneratedKeySuffix, Key: vpn.GeneratedKey},
 		GeneratedKey: w.PrivateKeySecretRef == nil,
 	}
 	if at := field + ".listenPort"; out.ListenPort < 1 || out.ListenPort > 65535 || w.ListenPort == 0 && g.has(at) {

@@ -48,3 +48,21 @@ func TestWhatIsNotKnownOfACluster(t *testing.T) {
 		}
 	}
 }
+
+// TestASecretThatGoesIsNamed, whatever goes with it.
+func TestASecretThatGoesIsNamed(t *testing.T) {
+	p := plan.Plan{Version: plan.Version, Estate: "prod", Owners: []plan.Owner{{Owner: dc1}}}
+	for _, of := range [][2]string{{"ConfigMap", "dc1-nat"}, {"Secret", "dc1-wg-key"}, {"ConfigMap", "dc1-wireguard"}} {
+		id, r := object(dc1, of[0], of[1])
+		p.Changes = append(p.Changes, plan.Change{ID: id, Owner: dc1, Action: plan.Delete, Before: r, Reason: plan.NoManifest})
+	}
+	var b strings.Builder
+	if err := Text(&b, p, Options{Header: Header{Target: "cluster https://192.0.2.1", Cluster: true}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"- 2 Kubernetes objects in namespace acme", "- kubernetes.secret/acme/dc1-wg-key"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q:\n%s", want, b.String())
+		}
+	}
+}

@@ -43,9 +43,11 @@ func groups(changes []plan.Change, each bool) []group {
 }
 
 // summable tells whether a change is as clear in a sum as in a line of its own:
-// Kubernetes objects that come or go as a whole.
+// Kubernetes objects that come or go as a whole. A Secret that goes is named: nobody can
+// make the same key again.
 func summable(c plan.Change) bool {
-	return !c.ID.Kind.Cloud() && (c.Action == plan.Create || c.Action == plan.Delete) && c.Consequence == ""
+	return !c.ID.Kind.Cloud() && (c.Action == plan.Create || c.Action == plan.Delete) && c.Consequence == "" &&
+		!(c.Action == plan.Delete && c.ID.Kind == resource.KubernetesKind("Secret"))
 }
 
 // folder is the deepest folder that all objects of a group share.

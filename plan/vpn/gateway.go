@@ -72,6 +72,9 @@ type Interface struct {
 // the manifest doesn't name.
 const GeneratedKey = "privateKey"
 
+// GeneratedKeySuffix makes the name of that Secret of the gateway's.
+const GeneratedKeySuffix = "-wg-key"
+
 // SecretRef names one key of a Secret in the gateway's namespace. The value is
 // never read by anything but the agent.
 type SecretRef struct {
