@@ -86,7 +86,8 @@ func (c *Change) need(others []*Change, which func(*Change) bool) {
 	}
 }
 
-// unwind puts removals in order: every step needs all of the step before.
+// unwind puts removals in order: every step needs all of the step before. In a cluster
+// the pod's Deployment goes before what the pod uses: it may be that it can't be removed.
 func (d *draft) unwind(changes []*Change) {
 	steps := make([][]*Change, 7)
 	for _, c := range changes {
@@ -95,6 +96,13 @@ func (d *draft) unwind(changes []*Change) {
 			s = 6
 		}
 		steps[s] = append(steps[s], c)
+	}
+	if d.in.Estate.Kubernetes.Target == vpn.TargetCluster {
+		for _, c := range steps[0] {
+			if c.ID.Kind != kindDeployment {
+				c.need(steps[0], func(o *Change) bool { return o.ID.Kind == kindDeployment })
+			}
+		}
 	}
 	var before []*Change
 	for i, now := range steps {

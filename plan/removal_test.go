@@ -353,3 +353,21 @@ func TestAManifestInAClusterComesFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAPodUsesGoesAfterIt: in a cluster the removal of a Deployment may fail.
+func TestWhatAPodUsesGoesAfterIt(t *testing.T) {
+	w := gone(nil)
+	w.Estate.Kubernetes.Target = vpn.TargetCluster
+	deployment, n := dc1().id("kubernetes.deployment"), 0
+	for _, c := range Make(w.Input).Changes {
+		if c.ID.Kind.Cloud() || c.ID == deployment {
+			continue
+		}
+		if n++; !slices.Contains(c.Needs, deployment) {
+			t.Errorf("%s needs %v", c.ID, c.Needs)
+		}
+	}
+	if n == 0 {
+		t.Error("nothing else goes")
+	}
+}
