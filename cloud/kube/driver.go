@@ -61,7 +61,9 @@ func (d *Driver) Apply(ctx context.Context, c plan.Change) (resource.GatewayFact
 	case plan.Create, plan.Update, plan.Replace, plan.Adopt:
 		err = d.write(ctx, c)
 	case plan.Delete:
-		err = d.remove(ctx, c)
+		if err = d.remove(ctx, c); err == nil {
+			err = d.vacated(ctx, c)
+		}
 	default:
 		err = fmt.Errorf("an object can't be changed by %s", c.Action)
 	}

@@ -99,6 +99,9 @@ func (l *errand) begin() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	if _, err := driver.OtherLeader(l.t.Context(), "acme"); err != nil { // as the command begins
+		fmt.Fprintln(&l.log, err)
+	}
 	l.c = &reconcile.Controller{
 		EstateFile: l.file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
 		Missing: driver.Missing, PublicKey: driver.PublicKey, Withdrawn: driver.Withdrawn, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
@@ -150,6 +153,8 @@ var steps = []func(*errand){
 		l.adopted = made > 0 && l.unadopted() == ""
 	},
 	func(l *errand) {
+		l.api.Remove(l.t, "Pod", "acme", "remote-1")
+		l.api.Remove(l.t, "Pod", "acme", "old-1")
 		l.api.Remove(l.t, "VPNGateway", "acme", "remote")
 		l.api.Remove(l.t, "IPsecGateway", "acme", "old")
 		l.api.Remove(l.t, "VPNPeer", "acme", "ina")

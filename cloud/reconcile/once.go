@@ -76,6 +76,9 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 			d.note(d.concerning(found)...)
 		}
 	}
+	if err := d.checkTenants(ctx); err != nil {
+		return nil, err
+	}
 	return d.result(), nil
 }
 

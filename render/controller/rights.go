@@ -48,7 +48,7 @@ func Rights() []Right {
 		{"k8s.cni.cncf.io", []string{"network-attachment-definitions"}, nil, written(), "the same: its second interface"},
 		{"monitoring.coreos.com", []string{"podmonitors", "prometheusrules"}, nil, written(),
 			"the same, where the Estate's monitoring asks for it; listed in any case, to see what is left of when it did"},
-		{"", []string{"pods"}, nil, []string{"list"}, "says why a gateway's pod doesn't run"},
+		{"", []string{"pods"}, nil, []string{"list"}, "says why a gateway's pod doesn't run; sees that none is left before its port goes"},
 		{"", []string{"nodes"}, nil, []string{"list", "watch"}, "chooses nodes, and notices those that are lost"},
 		{"coordination.k8s.io", []string{"leases"}, nil, []string{"list"}, "refuses to begin beside the controller of another estate"},
 		{"", []string{"events"}, nil, []string{"get", "create", "patch"}, "tells of gateways; counts what is told again"},
