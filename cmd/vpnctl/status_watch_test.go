@@ -38,7 +38,8 @@ func newWatched(t *testing.T) *watched {
 	}
 	w.env = append(os.Environ(), "KUBECONFIG="+file, "NO_COLOR=1", "GORACE=atexit_sleep_ms=0")
 	w.api.Put(t, map[string]any{"apiVersion": "vpn.bnerd.net/v1alpha1", "kind": "VPNPeer", "metadata": map[string]any{"namespace": "acme", "name": "plant1"},
-		"spec": map[string]any{"gatewayRef": "dc1"}})
+		"spec": map[string]any{"gatewayRef": "dc1"}, "status": map[string]any{"conditions": []any{map[string]any{"type": "Authorized", "status": "True",
+			"reason": "DefaultAllow", "message": "", "observedGeneration": int64(1), "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}}}})
 	w.gateway("False", "DOWN")
 	return w
 }
