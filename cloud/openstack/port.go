@@ -49,7 +49,7 @@ func (v verb) createPort(ctx context.Context) (resource.GatewayFacts, error) {
 	if err := v.brand(ctx, portsPath, p.ID, p.Tags, v.tags(), justMade); err != nil {
 		return resource.GatewayFacts{}, err
 	}
-	if justMade {
+	if p.Device == "" { // made by this run, or by one that was cut off, or is at it
 		if err := v.yield(ctx, p); err != nil {
 			return resource.GatewayFacts{}, err
 		}

@@ -45,7 +45,13 @@ func (v verb) yield(ctx context.Context, own port) error {
 	}
 }
 
+// giveWay deletes our own port, unless a third run has found and attached it meanwhile:
+// then the others give way to that one.
 func (v verb) giveWay(ctx context.Context, own, other port) error {
+	now, found, err := read[port](ctx, v.Driver, portsPath, own.ID)
+	if err != nil || found && now.Device != "" {
+		return err
+	}
 	v.forget(resource.KindPort)
 	if err := v.remove(ctx, portsPath, own.ID); err != nil {
 		return err

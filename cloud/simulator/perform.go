@@ -101,6 +101,9 @@ func (s *Server) do(serve func(*wire.Request) *wire.Answer, req *wire.Request, s
 		}
 	}
 	err := s.db.Do(func() error {
+		if now := s.options.Clock(); now.After(req.Now) { // what waited is done now, in the order of its times
+			req.Now = now
+		}
 		neutron.Settle(s.db, req.Now, func(kind, id string) bool { return s.sees(service, req, kind, id) })
 		a = serve(req)
 		return nil
