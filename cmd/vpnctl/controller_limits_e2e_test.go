@@ -158,6 +158,9 @@ func (i *installed) may(as dynamic.Interface, question string) bool {
 	resource, sub, _ := strings.Cut(words[1], "/")
 	resource, group, _ := strings.Cut(resource, ".")
 	asked := map[string]any{"verb": words[0], "group": group, "resource": resource, "subresource": sub, "name": "x"}
+	if resource == "customresourcedefinitions" { // held by name alone
+		asked["name"] = "vpngateways.vpn.bnerd.net"
+	}
 	if slices.Contains(words, "g") {
 		asked["namespace"] = i.namespace
 	} else if slices.Contains(words, "c") {

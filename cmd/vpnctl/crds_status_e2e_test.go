@@ -109,7 +109,7 @@ func (c cluster) columns() {
 			"dc1|ipsec|203.0.113.20|100.64.3.0/24|worker-2|0 of 1|True|Ready|no answer|*\n",
 		"get vpnp": "NAME|GATEWAY|STATE|UP|AUTHORIZED|AGE\n" +
 			"plant1|dc1|DOWN|0 of 1|True|*\n",
-		"get vpnpeer -o wide": "NAME|GATEWAY|STATE|UP|AUTHORIZED|HANDSHAKE|SINCE|MESSAGE|AGE\n" +
+		"get vpnpeer -o wide": "NAME|GATEWAY|STATE|UP|AUTHORIZED|ADDRESS|HANDSHAKE|SINCE|MESSAGE|AGE\n" +
 			"plant1|dc1|DOWN|0 of 1|True|no answer|*\n",
 		"get ipsg": "NAME|ADDRESS|SERVICE-CIDR|TUNNELS|READY|AGE\n" +
 			"old|203.0.113.21|100.64.4.0/24|1 of 1|False|*\n",

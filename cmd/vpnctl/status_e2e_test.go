@@ -208,6 +208,8 @@ func TestKubeStatusWait(t *testing.T) {
 	}()
 	s.lab.Kill(t, lab.APIServer)
 	s.lab.Up(t)
+	s.write("VPNPeer", "plant1", "vpnctl", fmt.Sprintf(`{"conditions": [{"type": "Authorized", "status": "True", "reason": "DefaultAllow", "message": "", "observedGeneration": %d, "lastTransitionTime": %q}]}`,
+		s.lab.Get(t, "vpn.bnerd.net/v1alpha1", "VPNPeer", s.namespace, "plant1").GetGeneration(), time.Now().UTC().Format(time.RFC3339)))
 	s.ready("Ready", "True", "Ready", "")
 	out.await("✓ " + name + "  ready")
 	if err := cmd.Wait(); err != nil {
