@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -167,4 +168,33 @@ func TestRemovedAsSeen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStraysOfASecret: the key that we made is found; a copy of it, which somebody keeps
+// under another name with all its annotations and managed fields, is theirs.
+func TestStraysOfASecret(t *testing.T) {
+	e := estate(t)
+	g := keyed(t, e)
+	w := newWorld(t)
+	w.apply(e, plan.Options{})
+	key := w.key(g)
+	backup := key.DeepCopy()
+	backup.SetName(g.Owner.Name + "-backup")
+	for _, u := range []*unstructured.Unstructured{key, backup} {
+		u.SetLabels(nil)
+	}
+	backup.SetUID("")
+	backup.SetResourceVersion("")
+	w.on.PutAs(t, kube.Manager, backup.Object) // restored from a file by kubectl replace, managed fields and all
+	w.put(key.Object)
+	gone := e
+	gone.Gateways = slices.DeleteFunc(slices.Clone(e.Gateways), func(x vpn.Gateway) bool { return x.Owner == g.Owner })
+	w.apply(gone, plan.Options{Prune: true, AllowEmpty: true})
+	if w.key(g) != nil {
+		t.Error("the key was left")
+	}
+	if w.on.Get("Secret", g.Owner.Namespace, backup.GetName()) == nil {
+		t.Error("a copy of the key was taken for the key")
+	}
+	w.settled(gone, plan.Options{Prune: true, AllowEmpty: true})
 }
