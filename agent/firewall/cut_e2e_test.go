@@ -45,10 +45,10 @@ func TestWithdrawnGrantEndsItsConnectionAndNoOther(t *testing.T) {
 			t.Errorf("%s: %d connections ended, not %d", name, cut, len(dead))
 		}
 		for _, s := range dead {
-			dies(t, s, 200*time.Millisecond)
+			s.Ended(t)
 		}
 		for sentence, s := range others {
-			if !s.Flows(time.Second) {
+			if !s.GoesOn() {
 				_, err := s.Longest()
 				t.Errorf("%s: %s: stands still (%v)", name, sentence, err)
 			}
@@ -85,11 +85,11 @@ func TestConnectionsToAFormerTargetEnd(t *testing.T) {
 	if _, cut := l.apply(table, in); cut != 1 {
 		t.Errorf("%d connections ended, not 1", cut)
 	}
-	dies(t, web, 200*time.Millisecond)
-	if !any.Flows(time.Second) {
+	web.Ended(t)
+	if !any.GoesOn() {
 		t.Error("a connection to another exposure stands still")
 	}
-	if !l.Peer.Stream(t, berlin, "100.64.7.10:8080").Flows(time.Second) {
+	if !l.Peer.Stream(t, berlin, "100.64.7.10:8080").GoesOn() {
 		t.Error("the new target isn't reached")
 	}
 }

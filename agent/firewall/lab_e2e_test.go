@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/vpnctl/vpnctl/agent/lab/netns"
 	"github.com/vpnctl/vpnctl/plan/alloc"
@@ -48,16 +47,6 @@ func (l *lab) apply(table *Table, in nat.Input, hosts ...Host) (changed bool, cu
 		return err
 	})
 	return changed, cut
-}
-
-// dies wants a stream to stand still within some time, and for a while.
-func dies(t *testing.T, s *netns.Stream, within time.Duration) {
-	t.Helper()
-	start := time.Now()
-	time.Sleep(within + 500*time.Millisecond)
-	if flowed := time.Since(start) - s.Silence(); flowed > within {
-		t.Errorf("it still flowed %v later", flowed)
-	}
 }
 
 // gateway is one of two peers, three exposures and a reverse exposure.

@@ -66,6 +66,7 @@ func (l *ipsecLab) closed(t *testing.T) {
 	)
 	stranger.IP(t, "addr del 192.168.10.40/32 dev lo")
 	l.cluster.ns.IP(t, "addr del 10.254.0.77/32 dev lo", "route del 100.64.0.0/24")
+	knocks.End()
 	for _, source := range []string{strangerAddress, "192.168.10.40", hostAddress} {
 		from := netip.MustParseAddr(source)
 		if len(knocks.Seen(func(p netns.Packet) bool {

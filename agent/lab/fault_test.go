@@ -104,6 +104,7 @@ func (l *ipsecLab) moves(t *testing.T) {
 	})
 	wire := l.fabric.ns.Capture(t, "port-dc1")
 	l.reach(t, "erp2", "192.168.10.40")
+	wire.End()
 	if sent := wire.Seen(func(p netns.Packet) bool { return p.Destination.String() == another }); len(sent) > 0 {
 		t.Errorf("%d packets went there", len(sent))
 	}
@@ -127,7 +128,7 @@ func (l *ipsecLab) kills(t *testing.T) {
 	bystander := l.plants["plant1"].host.Stream(t, "192.168.10.40", "100.64.0.11:7")
 	l.untouched(t, func() {
 		killed := 0
-		for end := time.Now().Add(90 * time.Second); killed < times && time.Now().Before(end); {
+		for end := time.Now().Add(5 * time.Minute); killed < times && time.Now().Before(end); {
 			c := l.pod.container([]string{"dataplane", "status"}[rand.IntN(2)])
 			if c.pid() != 0 {
 				c.signal(syscall.SIGKILL)

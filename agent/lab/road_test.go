@@ -55,15 +55,15 @@ func newRoad(t *testing.T, f *fabric, name, address, network string) *road {
 	t.Cleanup(func() {
 		_ = daemon.Process.Kill()
 		_ = daemon.Wait()
-	})
-	for range 100 {
-		if _, err := os.Stat("/run/wireguard/" + r.device() + ".sock"); err == nil {
-			return r
+		if text := r.log.Tail(2000); t.Failed() && text != "" {
+			t.Logf("the log of wireguard-go of %s ends\n%s", name, text)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("wireguard-go of %s doesn't start\n%s", name, r.log.String())
-	return nil
+	})
+	netns.Eventually(t, "wireguard-go of "+name+" listens", 2*time.Second, func() bool {
+		_, err := os.Stat("/run/wireguard/" + r.device() + ".sock")
+		return err == nil
+	})
+	return r
 }
 
 // relocate gives the device another public address.

@@ -75,6 +75,7 @@ func (l *wireguardLab) closed(t *testing.T) {
 	)
 	laptop.IP(t, "addr del 172.20.1.40/32 dev lo")
 	stranger.IP(t, "addr del 172.20.1.40/32 dev lo")
+	knocks.End()
 	if len(knocks.Seen(func(p netns.Packet) bool { return p.Source.String() == strangerAddress && p.To == 8080 })) == 0 {
 		t.Error("nothing from the stranger has come to the gateway's port: that proves nothing")
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/agent/lab/netns"
 )
 
 const portTable = `
@@ -71,23 +73,30 @@ func TestRepeatingChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	monitor := p.Command("ip", "monitor", "rule", "route", "address", "link")
-	var changes strings.Builder
-	monitor.Stdout = &changes
+	changes := &netns.Log{}
+	monitor.Stdout = changes
 	if err := monitor.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(200 * time.Millisecond)
+	t.Cleanup(func() { _ = monitor.Process.Kill(); _ = monitor.Wait() })
+	// The watch watches once it shows a change, and has seen all that came before another.
+	shown := func(to string) {
+		netns.Eventually(t, "the kernel tells of "+to, time.Second, func() bool {
+			p.ip("route add "+to+" dev eth0 table 7", "route del "+to+" dev eth0 table 7")
+			return strings.Contains(changes.String(), to+" dev eth0 table 7")
+		})
+	}
+	shown("203.0.113.6")
 	for range 3 {
 		if err := p.Do(both); err != nil {
 			t.Error(err)
 		}
 	}
-	p.ip("route add 203.0.113.7 dev eth0 table 7") // so that the watch is known to watch
-	time.Sleep(200 * time.Millisecond)
-	_ = monitor.Process.Kill()
-	_ = monitor.Wait()
-	if got := trim(changes.String()); got != "203.0.113.7 dev eth0 table 7 scope link" {
-		t.Errorf("the kernel saw changes:\n%s", got)
+	shown("203.0.113.7")
+	for line := range strings.Lines(trim(changes.String())) {
+		if !strings.HasSuffix(strings.TrimSpace(line), "dev eth0 table 7 scope link") {
+			t.Errorf("the kernel saw a change: %s", line)
+		}
 	}
 }
 

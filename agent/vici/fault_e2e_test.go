@@ -8,6 +8,10 @@ import (
 	"time"
 )
 
+// busy is how much longer something may take where the machine has other work: what waits
+// for a charon that hangs would wait for ever.
+const busy = 20 * time.Second
+
 // TestEveryCallToAStoppedCharonEnds: each kind of call, on a session of its own that
 // worked before, on a new session, and on as many new ones as charon's queue holds.
 func TestEveryCallToAStoppedCharonEnds(t *testing.T) {
@@ -28,7 +32,7 @@ func TestEveryCallToAStoppedCharonEnds(t *testing.T) {
 		if err := call(t.Context(), sessions[name]); !errors.Is(err, ErrGone) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := time.Since(start); took > patience+2*time.Second {
+		if took := time.Since(start); took > patience+busy {
 			t.Errorf("%s took %s", name, took)
 		}
 	}
@@ -42,7 +46,7 @@ func TestEveryCallToAStoppedCharonEnds(t *testing.T) {
 			}
 			s.Close()
 		}
-		if took := time.Since(start); took > limit+2*time.Second {
+		if took := time.Since(start); took > limit+busy {
 			t.Errorf("new session %d took %s", i, took)
 		}
 	}
@@ -67,7 +71,7 @@ func TestAKilledCharon(t *testing.T) {
 		if !errors.Is(err, ErrGone) {
 			t.Errorf("listening: %v", err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(busy):
 		t.Error("the listener didn't notice")
 	}
 	if late, err := Dial(t.Context(), gateway.Socket()); err == nil {

@@ -23,28 +23,29 @@ func TestRekeyTimeIsWhatRemains(t *testing.T) {
 	start := time.Now()
 	due := first.Children[0].RekeyIn
 	t.Logf("IKE rekey in %s of %s, child rekey in %s of %s", first.RekeyIn, c.Lifetime, due, c.Children[0].Lifetime)
-	if first.RekeyIn < c.Lifetime*9/10-2*time.Second || first.RekeyIn > c.Lifetime || first.Established > 2*time.Second {
+	if first.RekeyIn < c.Lifetime*9/10-2*time.Second || first.RekeyIn > c.Lifetime || first.Established > busy {
 		t.Errorf("the IKE SA: rekey in %s, established for %s", first.RekeyIn, first.Established)
 	}
-	if due < c.Children[0].Lifetime*9/10-2*time.Second || due > c.Children[0].Lifetime {
+	if whole := due + first.Children[0].Installed; whole < c.Children[0].Lifetime*9/10-2*time.Second || due > c.Children[0].Lifetime {
 		t.Errorf("the child: rekey in %s", due)
 	}
 	for time.Since(start) < 10*time.Second {
+		asked := time.Since(start)
 		sa := up(t, s, c)
 		passed := time.Since(start)
 		for what, left := range map[string]time.Duration{"IKE SA": sa.RekeyIn - first.RekeyIn, "child": sa.Children[0].RekeyIn - due} {
-			if drift := left + passed; drift < -2*time.Second || drift > 2*time.Second {
+			if -left < asked-2*time.Second || -left > passed+2*time.Second {
 				t.Errorf("after %s the rekey of the %s was %s nearer", passed, what, -left)
 			}
 		}
-		if gone := sa.Established - first.Established; gone < passed-2*time.Second || gone > passed+2*time.Second {
+		if gone := sa.Established - first.Established; gone < asked-2*time.Second || gone > passed+2*time.Second {
 			t.Errorf("after %s the SA was %s older", passed, gone)
 		}
 		time.Sleep(time.Second)
 	}
 	// What is replaced stays listed for a while, overdue and not installed.
 	var sa SA
-	netns.Eventually(t, "a second child", due+3*time.Second-time.Since(start), func() bool {
+	netns.Eventually(t, "a second child", due+busy-time.Since(start), func() bool {
 		all, err := s.SAs(t.Context())
 		if len(all) != 1 || err != nil {
 			t.Fatalf("%d SAs, %v", len(all), err)
@@ -63,7 +64,7 @@ func TestRekeyTimeIsWhatRemains(t *testing.T) {
 		children := all[0].Children
 		slices.SortFunc(children, func(a, b ChildSA) int { return int(a.ID) - int(b.ID) })
 		return len(children) == 2 && children[0].ID == first.Children[0].ID && children[0].State != Installed && children[0].RekeyIn <= 0 &&
-			children[1].State == Installed && children[1].RekeyIn > 20*time.Second
+			children[1].State == Installed && children[1].RekeyIn > 12*time.Second
 	})
 	if sa.ID != first.ID {
 		t.Errorf("the IKE SA was %d and is %d", first.ID, sa.ID)
@@ -181,7 +182,7 @@ func TestTerminatingNeedsNoPeer(t *testing.T) {
 	if err := s.TerminateSA(t.Context(), id); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > busy { // its retransmissions last longer
 		t.Errorf("asking took %s", took)
 	}
 	netns.Eventually(t, "no SA is left", 2*time.Second, func() bool {

@@ -117,7 +117,7 @@ func TestOthersLoseNoPacket(t *testing.T) {
 	l := newLab(t)
 	l.up(l.a, l.b)
 	before := l.peer(l.must(l.apply()), "a")
-	flow := l.a.command("ping", "-q", "-c", "300", "-i", "0.01", "-W", "2", "10.0.0.1")
+	flow := l.a.command("ping", "-q", "-c", "300", "-i", "0.01", "-W", "10", "10.0.0.1")
 	var seen strings.Builder
 	flow.Stdout = &seen
 	l.a.start(t, flow)
@@ -169,6 +169,10 @@ func TestPresharedKeyComesAndGoes(t *testing.T) {
 	l.up(l.a, l.b)
 }
 
+// notices is a little less than what a site needs to find out by itself that a session is
+// worth nothing: 15 seconds without an answer.
+const notices = 14 * time.Second
+
 // TestAgentIsKilled leaves the socket behind and takes the device with it.
 func TestAgentIsKilled(t *testing.T) {
 	l := newLab(t)
@@ -184,8 +188,8 @@ func TestAgentIsKilled(t *testing.T) {
 			netns.Eventually(t, s.Label()+" reaches the gateway", patience, func() bool { return s.pings("10.0.0.1", 1) })
 		}
 		took := time.Since(begun)
-		t.Logf("sessions with both sites %v after the start (limit 5 s)", took.Round(time.Millisecond))
-		if took > 5*time.Second {
+		t.Logf("sessions with both sites %v after the start", took.Round(time.Millisecond))
+		if took > notices {
 			t.Errorf("the sites had to notice by themselves")
 		}
 	}

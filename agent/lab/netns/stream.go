@@ -90,6 +90,21 @@ func (s *Stream) Longest() (time.Duration, error) {
 	return max(s.gap, time.Since(s.last)), s.err
 }
 
+// Ended waits until nothing has come for a while, and fails the test if something always
+// does. What had come before is still on its way for as long as the machine is busy.
+func (s *Stream) Ended(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); s.Silence() < 700*time.Millisecond; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Errorf("it still flows %s later", patience)
+			return
+		}
+	}
+}
+
+// GoesOn waits until more has come, and tells whether it has.
+func (s *Stream) GoesOn() bool { return s.Flows(patience) }
+
 // Flows tells whether anything more comes within some time.
 func (s *Stream) Flows(within time.Duration) bool {
 	count := func() uint32 {
