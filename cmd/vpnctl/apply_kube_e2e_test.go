@@ -28,6 +28,7 @@ type applied struct {
 
 func newApplied(t *testing.T) *applied {
 	t.Helper()
+	t.Parallel()
 	a := &applied{controlled: &controlled{t: t, lab: lab.Start(t), dir: t.TempDir()}}
 	a.lab.Apply(t, crds.YAML())
 	a.namespace = a.lab.Namespace(t)

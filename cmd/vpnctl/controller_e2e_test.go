@@ -30,6 +30,8 @@ type installed struct {
 // install prints the manifests, applies them as people do, and runs the controller as the
 // account that they make. It runs beside the cluster: no image is pulled here.
 func install(t *testing.T, estate string) *installed {
+	t.Helper()
+	t.Parallel()
 	i := &installed{controlled: &controlled{t: t, lab: lab.Start(t), dir: t.TempDir()}}
 	i.home = i.lab.Namespace(t)
 	i.namespace = i.lab.Namespace(t)

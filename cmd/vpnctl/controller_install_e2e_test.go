@@ -55,6 +55,7 @@ func TestKubeControllerDeployment(t *testing.T) {
 // TestKubeControllerExample carries out the README's recipe, and has a controller make the
 // example's gateway with the account that the recipe makes.
 func TestKubeControllerExample(t *testing.T) {
+	t.Parallel()
 	i := &installed{controlled: &controlled{t: t, lab: lab.Start(t), dir: t.TempDir(), namespace: "acme"}, home: controller.Namespace}
 	i.cloud()
 	t.Cleanup(func() {

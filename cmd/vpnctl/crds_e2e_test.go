@@ -25,6 +25,7 @@ var definitions = []string{"clusterlinks.ipsec.bnerd.net", "ipsecgateways.ipsec.
 // TestKubeCRDs installs the definitions as users do, and puts the corpus before the
 // server that then has them.
 func TestKubeCRDs(t *testing.T) {
+	t.Parallel()
 	l := lab.Start(t)
 	for _, name := range definitions {
 		l.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", name)

@@ -47,14 +47,14 @@ type cloudCall struct {
 // writes tells whether a call changes anything but the estate's lock.
 func (c cloudCall) writes() bool { return c.method != http.MethodGet }
 
-// newSoak is an estate in a cluster of its own, for a controller looks after all gateways
-// there are; edit changes the text of its file.
+// newSoak is an estate in a cluster that has no other, for a controller looks after all
+// gateways there are; edit changes the text of its file.
 func newSoak(t testing.TB, edit func(estate string) string) *soak {
 	t.Helper()
 	if test, is := t.(*testing.T); is {
 		test.Parallel()
 	}
-	s := &soak{controlled: &controlled{t: t, lab: lab.Own(t), dir: t.TempDir()}, phase: time.Now()}
+	s := &soak{controlled: &controlled{t: t, lab: lab.Start(t), dir: t.TempDir()}, phase: time.Now()}
 	s.lab.Apply(t, crds.YAML())
 	s.namespace = s.lab.Namespace(t)
 	s.serve()

@@ -64,6 +64,7 @@ func pod(t *testing.T, l *Lab, namespace, app string) *unstructured.Unstructured
 }
 
 func TestKubeServesWhatGatewaysNeed(t *testing.T) {
+	t.Parallel()
 	l := Start(t)
 	l.Apply(t, crds.YAML())
 	namespace := l.Namespace(t)
@@ -83,6 +84,7 @@ func TestKubeServesWhatGatewaysNeed(t *testing.T) {
 }
 
 func TestKubeRunsPods(t *testing.T) {
+	t.Parallel()
 	l := Start(t)
 	namespace := l.Namespace(t)
 	l.Apply(t, deployment(namespace, "web", ""))
@@ -98,6 +100,7 @@ func TestKubeRunsPods(t *testing.T) {
 }
 
 func TestKubeNodeIsLostAndComesBack(t *testing.T) {
+	t.Parallel()
 	l := Start(t)
 	l.AddNode(t, "spare", "openstack:///5ba1e000-0000-4000-8000-000000000001")
 	namespace := l.Namespace(t)
@@ -134,6 +137,7 @@ func TestKubeNodeIsLostAndComesBack(t *testing.T) {
 }
 
 func TestKubeNodesComeAndGo(t *testing.T) {
+	t.Parallel()
 	l := Start(t)
 	const id = "openstack:///5ba1e000-0000-4000-8000-000000000002"
 	t.Run("inner", func(t *testing.T) {
@@ -157,6 +161,7 @@ func TestKubeNodesComeAndGo(t *testing.T) {
 }
 
 func TestKubeAPIServerIsKilledAndComesBack(t *testing.T) {
+	t.Parallel()
 	l := Start(t)
 	namespace := l.Namespace(t)
 	l.Apply(t, deployment(namespace, "web", ""))
@@ -220,6 +225,7 @@ func settings(name string) *unstructured.Unstructured {
 }
 
 func TestKubeAuditLogTellsWhatWasWritten(t *testing.T) {
+	t.Parallel()
 	l := Start(t)
 	namespace := l.Namespace(t)
 	all := client(t, l.Kubeconfig).Namespace(namespace)
@@ -268,6 +274,7 @@ func TestKubeAuditLogTellsWhatWasWritten(t *testing.T) {
 }
 
 func TestKubeAccountsMayDoWhatRolesSay(t *testing.T) {
+	t.Parallel()
 	l := Start(t)
 	namespace := l.Namespace(t)
 	for who, kubeconfig := range map[string]string{"nobody": l.Nobody(), "a ServiceAccount": l.ServiceAccount(t, namespace, "default")} {

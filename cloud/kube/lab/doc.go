@@ -10,7 +10,7 @@
 //	… run vpnctl plan with --kubeconfig l.Kubeconfig …
 //	if w := l.Writes(t, mark); len(w) > 0 { … }
 //
-// It is built with the tag e2e alone. Tests of several packages share one lab, so
-// they run one package after the other, and what a test changes for all, such as a
-// node, is put right when it ends.
+// It is built with the tag e2e alone. Tests share a few labs, of this package and of
+// others: each has one to itself until it is over, and then puts right what it has
+// changed for all, such as a node.
 package lab

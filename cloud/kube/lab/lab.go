@@ -33,15 +33,16 @@ type Lab struct {
 	kinds   sync.Map // by group, version and kind, what the server calls their objects
 }
 
-// Start gives the lab of $VPNCTL_KUBELAB, of which it starts what doesn't run. Where
-// that isn't set, the test has a lab of its own, as with Own.
+// Start gives the lab of $VPNCTL_KUBELAB, of which it starts what doesn't run, or one of
+// $VPNCTL_KUBELABS that stand beside it. No other test uses it meanwhile. Where the first
+// isn't set, the test has a lab of its own, as with Own.
 func Start(t testing.TB) *Lab {
 	t.Helper()
 	shared := os.Getenv(variable)
 	if shared == "" {
 		return Own(t)
 	}
-	return start(t, shared)
+	return start(t, turn(t, shared))
 }
 
 // Own gives a lab that is the test's alone, and ends with it.
@@ -118,6 +119,9 @@ func (l *Lab) run(t testing.TB, script string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(l.scripts, script), args...)
 	cmd.Env = append(os.Environ(), variable+"="+l.Kubeconfig)
+	if l.Kubeconfig != os.Getenv(variable) { // which alone may have been given its ports
+		cmd.Env = append(cmd.Env, "VPNCTL_KUBELAB_PORT_BASE=")
+	}
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	said := strings.TrimSpace(script + " " + strings.Join(args, " "))
