@@ -73,7 +73,10 @@ type Controller struct {
 	derived map[vpn.Owner]string          // of which version of its Secret the public key was derived
 	begun   map[vpn.Owner]string          // who is being removed, by the manifest's UID
 	noticed map[string]bool               // what the last round said of those that are left whole
-	board   board
+
+	attached map[string]vpn.Owner // whose the peers are that were read last, by namespace/name
+	lost     map[string]vpn.Owner // the same of those that went with their CRD
+	board    board
 
 	strangers map[string]bool // what was told of other estates' manifests
 	planned   string          // what a dry run has logged last
@@ -102,7 +105,7 @@ func (c *Controller) prepare() {
 		}
 		c.queue = newQueue()
 		c.derived, c.begun = map[vpn.Owner]string{}, map[vpn.Owner]string{}
-		c.asked = map[vpn.Owner][]vpn.SecretRef{}
+		c.asked, c.lost = map[vpn.Owner][]vpn.SecretRef{}, map[string]vpn.Owner{}
 		c.metrics = newMetrics(c)
 	})
 }

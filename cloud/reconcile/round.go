@@ -42,7 +42,7 @@ type round struct {
 // Round looks once and does what is due. It returns when the next round is.
 //
 //	manifests      read them, and the Estate's file
-//	deletions      find those that are not to be carried out, see withhold
+//	deletions      find those that are not to be carried out, see astray and withhold
 //	first words    a status, then the finalizer, on those without: before anything is made
 //	not valid      say so: that needs no cloud
 //	plan           one look at the cloud and the cluster, for all gateways
@@ -70,9 +70,11 @@ func (r *round) run(ctx context.Context) time.Time {
 		return r.queue.cluster.due
 	}
 	if err := r.manifests(ctx); err != nil {
+		r.unlisted(ctx)
 		return r.unread(err)
 	}
 	r.board.reads(r.read.Estate, r.estate.problem)
+	r.astray(ctx)
 	r.withhold(ctx)
 	r.introduce(ctx)
 	r.tellInvalid(ctx)

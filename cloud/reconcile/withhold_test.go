@@ -70,6 +70,63 @@ func TestADeletedCRD(t *testing.T) {
 	})
 }
 
+// TestADeletedCRDOfPeers deletes every peer, which nothing holds, and no gateway loses one
+// until each is deleted by itself.
+func TestADeletedCRDOfPeers(t *testing.T) {
+	for name, unlisted := range map[string]bool{"seen in time": false, "seen once it was gone": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, f *field) {
+				f.write(manifestsOf(t, "acme/dc1")...)
+				f.write(manifestsOf(t, "globex/remote")...)
+				c := f.controller()
+				withdrawn := false
+				c.Withdrawn = func(_ context.Context, kind string) (bool, error) {
+					return withdrawn && kind == vpnv1alpha1.KindVPNPeer, nil
+				}
+				f.running(c, func() {
+					time.Sleep(10 * time.Second)
+					before, objects := f.look(), f.objectsOf(acme)
+					withdrawn = true
+					if unlisted {
+						f.cluster.fails(func(what string, _ bool) error {
+							if what == "list manifests" {
+								return errGone
+							}
+							return nil
+						})
+					}
+					peers := manifestsOf(t, "acme/dc1")[1:]
+					f.remove(peers...)
+					f.wake()
+					time.Sleep(time.Minute)
+					f.cluster.fails(nil)
+					withdrawn = false // it is made anew, and has no peers yet
+					time.Sleep(time.Hour)
+					if page := get(t, c, "/"); !strings.Contains(page, "went with the CRD of VPNPeers: acme/dc1 is left as it is") {
+						t.Errorf("the page doesn't tell:\n%s", page)
+					}
+					for _, again := range [][]vpn.Manifest{nil, peers} {
+						f.write(again...)
+						time.Sleep(10 * time.Second)
+						f.wantReady(acme)
+						if diff := cmp.Diff(before, f.look()); diff != "" {
+							t.Errorf("with %d peers again the cloud was changed (-before +after):\n%s", len(again), diff)
+						}
+						if diff := cmp.Diff(objects, f.objectsOf(acme)); diff != "" {
+							t.Errorf("with %d peers again its objects were changed (-before +after):\n%s", len(again), diff)
+						}
+					}
+					f.remove(peers[0])
+					time.Sleep(10 * time.Second)
+					if f.look() == before {
+						t.Error("a peer that was deleted by itself is still let in")
+					}
+				})
+			})
+		})
+	}
+}
+
 // TestACRDThatCantBeSeen: without the right deletions go on, and it is said; any other
 // error keeps the gateway until it has passed.
 func TestACRDThatCantBeSeen(t *testing.T) {
