@@ -29,7 +29,14 @@ func TestKubeProperties(t *testing.T) {
 	t.Setenv("VPNCTL_KUBELAB_NODES", strings.Join(nodes, " "))
 	l := lab.Start(t)
 	l.Apply(t, crds.YAML())
-	time.Sleep(2 * time.Second)
+	for kind, version := range versions { // a CRD is served some time after it is there
+		lab.Await(t, time.Minute, func(ctx context.Context) string {
+			if _, err := l.Objects(t, version, kind, "").List(ctx, metav1.ListOptions{}); err != nil {
+				return kind + ": " + err.Error()
+			}
+			return ""
+		})
+	}
 	for _, property := range []struct {
 		name  string
 		holds func(*testing.T, opening)

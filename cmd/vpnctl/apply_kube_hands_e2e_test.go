@@ -303,11 +303,12 @@ func TestKubeApplyKilled(t *testing.T) {
 		}
 		a.edit("gateway.yaml", a.port(i), a.port(i+1))
 		cmd := a.command("apply", "--auto-approve", "--wait=0", "--lock-timeout=5s")
+		a.sim.Reset()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		a.sim.Reset()
-		time.Sleep(time.Duration(100+35*i) * time.Millisecond)
+		a.begins(i % 4) // a lock, a ledger and the lock again are what each has to write
+		time.Sleep(time.Duration(20*i) * time.Millisecond)
 		_ = cmd.Process.Signal(syscall.SIGKILL)
 		if cmd.Wait() != nil && simulator.Count(a.sim.Calls()).Writes > 0 {
 			middle++
@@ -337,6 +338,17 @@ func TestKubeApplyKilled(t *testing.T) {
 	a.file("gateways/none.yaml", "")
 	a.run(exitDone, nil, "apply", "--auto-approve", "--prune", "--allow-empty")
 	a.nothing()
+}
+
+// begins waits until a run has written to the cloud so many times; its lock is the first.
+func (a *applied) begins(writes int) {
+	a.t.Helper()
+	lab.Await(a.t, time.Minute, func(context.Context) string {
+		if n := simulator.Count(a.sim.Calls()).Writes; n < writes {
+			return fmt.Sprintf("the run has written %d times, want %d", n, writes)
+		}
+		return ""
+	})
 }
 
 // port is the ports of an exposure after some edits.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -54,6 +55,7 @@ func (d *diary) String() string {
 // TestKubeReconcile goes through a gateway's life with vpnctl reconcile as a process:
 // made, ready, tampered with, its controller killed, its node lost, deleted.
 func TestKubeReconcile(t *testing.T) {
+	t.Parallel()
 	c := &controlled{t: t, lab: lab.Start(t), dir: t.TempDir()}
 	c.lab.Apply(t, crds.YAML())
 	c.namespace = c.lab.Namespace(t)
@@ -76,12 +78,19 @@ func TestKubeReconcile(t *testing.T) {
 		}
 		return ""
 	})
-	mark := c.lab.Mark(t)
-	time.Sleep(10 * time.Second)
-	for _, w := range c.lab.Writes(t, mark) {
-		if strings.Contains(w.String(), c.namespace) && strings.Contains(w.String(), "vpn.bnerd.net") {
-			t.Errorf("with nothing to do: %s", w)
-		}
+	c.await("True Ready")
+	written := func(during time.Duration) []lab.Request {
+		mark := c.lab.Mark(t)
+		time.Sleep(during)
+		return slices.DeleteFunc(c.lab.Writes(t, mark), func(w lab.Request) bool {
+			return w.Namespace != c.namespace || w.Group != "vpn.bnerd.net"
+		})
+	}
+	lab.Await(t, time.Minute, func(context.Context) string { // what it has seen may be told a moment later
+		return strings.Trim(fmt.Sprint(written(2*time.Second)), "[]")
+	})
+	for _, w := range written(8 * time.Second) {
+		t.Errorf("with nothing to do: %s", w)
 	}
 
 	first := c.running

@@ -55,24 +55,19 @@ func (s *soak) failingCloud(all []model) model {
 	edited := s.gateway(0, 1)
 	s.put(edited)
 	mark := s.lab.Mark(s.t)
-	var said int
-	for i := range 20 {
+	var said, tries int
+	for i := 0; i < 20 || tries < 2 && i < 120; i++ {
 		s.put(s.gateway(1, i%2)) // which wants its ledger written as well
 		s.put(all[1])
 		time.Sleep(time.Second)
 		if i == 6 {
 			mark = s.lab.Mark(s.t)
 		}
+		tries = s.tries(edited, began)
 	}
 	for _, w := range s.ourWrites(mark) {
 		if strings.HasSuffix(w.Resource, "/status") && w.Name == edited.name {
 			said++
-		}
-	}
-	tries := 0
-	for _, c := range s.since(began) {
-		if c.method == http.MethodPut && strings.HasSuffix(c.path, "/tags") && strings.Contains(c.path, "/security-groups/"+s.group(edited)) {
-			tries++
 		}
 	}
 	if most := 2 + int(time.Since(began)/(15*time.Second)); tries < 2 || tries > most {
@@ -84,6 +79,17 @@ func (s *soak) failingCloud(all []model) model {
 	s.disturb(nil)
 	s.converged(time.Minute, edited, all[1], all[2])
 	return edited
+}
+
+// tries is how often a gateway's ledger was to be written since a moment.
+func (s *soak) tries(m model, since time.Time) (n int) {
+	path := "/security-groups/" + s.group(m)
+	for _, c := range s.since(since) {
+		if c.method == http.MethodPut && strings.HasSuffix(c.path, "/tags") && strings.Contains(c.path, path) {
+			n++
+		}
+	}
+	return n
 }
 
 // group is the ID of a gateway's security group.

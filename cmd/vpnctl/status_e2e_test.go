@@ -32,6 +32,7 @@ type stood struct {
 
 func newStood(t *testing.T) *stood {
 	t.Helper()
+	t.Parallel()
 	s := &stood{t: t, lab: lab.Start(t)}
 	s.lab.Apply(t, crds.YAML())
 	s.namespace = s.lab.Namespace(t)
@@ -218,7 +219,12 @@ func TestKubeStatusWait(t *testing.T) {
 	s.apply("gateway.yaml", "ports: [636]", "ports: [389]")
 	s.shows(s.run(exitTimedOut, "wait", "--timeout", "0", name), "status is of an older version of the manifest (generation 1, now 2)")
 	cmd = s.command("wait", name)
+	if said, err = cmd.StderrPipe(); err != nil {
+		t.Fatal(err)
+	}
 	out = listen(t, cmd)
-	time.Sleep(time.Second)
+	if lines = bufio.NewScanner(said); !lines.Scan() {
+		t.Error("it doesn't say what it waits for")
+	}
 	out.interrupt(cmd, exitInterrupted)
 }
