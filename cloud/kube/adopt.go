@@ -19,6 +19,7 @@ import (
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // operator is the label of the operator's Deployment.
@@ -74,18 +75,11 @@ func (d *Driver) children(ctx context.Context, s *sighting) error {
 			if k.manifest || k.secret {
 				continue
 			}
-			items, err := d.listIn(ctx, k.resource, namespace, "")
-			if apierrors.IsNotFound(err) && k.optional {
-				continue
-			}
+			some, err := d.childrenIn(ctx, s, k, namespace, near[namespace])
 			if err != nil {
 				return err
 			}
-			for i := range items {
-				if s.owner(&items[i], near[namespace]) != nil {
-					found = append(found, child{k, &items[i]})
-				}
-			}
+			found = append(found, some...)
 		}
 	}
 	s.operated(found)
@@ -102,6 +96,31 @@ func (d *Driver) children(ctx context.Context, s *sighting) error {
 		s.seen.Notices = append(s.seen.Notices, notices...)
 	}
 	return err
+}
+
+// childrenIn are those of a kind in a namespace. What carries our labels is none, and is
+// not read again.
+func (d *Driver) childrenIn(ctx context.Context, s *sighting, k kind, namespace string, of map[types.UID]vpn.Owner) ([]child, error) {
+	var found []child
+	for _, selector := range []string{state.LabelManagedBy + "!=vpnctl", state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "!=" + s.estate.Name} {
+		before := found
+		err := d.each(ctx, k.resource, namespace, selector, reading[unstructured.Unstructured]{
+			take: func(u *unstructured.Unstructured) {
+				if s.owner(u, of) != nil {
+					one := *u
+					found = append(found, child{k, &one})
+				}
+			},
+			anew: func() { found = before },
+		})
+		if apierrors.IsNotFound(err) && k.optional {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // undeployed are the gateways that have no Deployment of ours.

@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -157,79 +156,3 @@ func ofNode(o metav1.Object) string {
 	}
 	return fmt.Sprint(n.UID, nodeFact(&n))
 }
-
-// fingerprints is a store that keeps of every object what its changes are told by, and
-// nothing of those whose fingerprint is empty.
-type fingerprints struct {
-	mu    sync.Mutex
-	of    map[string]string
-	print func(metav1.Object) string
-	tell  func()
-}
-
-var _ cache.ReflectorStore = (*fingerprints)(nil)
-
-// Add takes an object in.
-func (f *fingerprints) Add(obj any) error {
-	o, err := meta.Accessor(obj)
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.set(o.GetNamespace()+"/"+o.GetName(), f.print(o))
-	return nil
-}
-
-// Update is Add.
-func (f *fingerprints) Update(obj any) error { return f.Add(obj) }
-
-// Delete drops an object.
-func (f *fingerprints) Delete(obj any) error {
-	if last, is := obj.(cache.DeletedFinalStateUnknown); is {
-		obj = last.Obj
-	}
-	o, err := meta.Accessor(obj)
-	if err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.set(o.GetNamespace()+"/"+o.GetName(), "")
-	return nil
-}
-
-func (f *fingerprints) set(key, print string) {
-	if f.of[key] == print {
-		return
-	}
-	if f.of[key] = print; print == "" {
-		delete(f.of, key)
-	}
-	f.tell()
-}
-
-// Replace takes in what a list holds, instead of all that was there.
-func (f *fingerprints) Replace(list []any, _ string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	there := make(map[string]bool, len(list))
-	for _, obj := range list {
-		o, err := meta.Accessor(obj)
-		if err != nil {
-			return err
-		}
-		key := o.GetNamespace() + "/" + o.GetName()
-		there[key] = true
-		f.set(key, f.print(o))
-	}
-	for key := range f.of {
-		if !there[key] {
-			f.set(key, "")
-		}
-	}
-	return nil
-}
-
-// Resync does nothing: whoever is told looks anew.
-func (f *fingerprints) Resync() error { return nil }

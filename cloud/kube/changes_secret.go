@@ -20,7 +20,7 @@ type secretPrints struct {
 	tell  func()
 }
 
-var _ cache.ReflectorStore = (*secretPrints)(nil)
+var _ cache.TransformingStore = (*secretPrints)(nil)
 
 func newSecretPrints(ours func(metav1.Object) bool, named Named, tell func()) *secretPrints {
 	return &secretPrints{seed: maphash.MakeSeed(), of: map[uint64]uint64{}, ours: ours, named: named, tell: tell}
@@ -36,6 +36,20 @@ func (s *secretPrints) print(o metav1.Object) uint64 {
 		version |= 1
 	}
 	return version
+}
+
+// Transformer makes of each Secret of a list, as it comes, what its fingerprint is made
+// of.
+func (s *secretPrints) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		o, err := meta.Accessor(obj)
+		if err != nil {
+			return nil, err
+		}
+		return &printed{ObjectMeta: metav1.ObjectMeta{
+			Namespace: o.GetNamespace(), Name: o.GetName(), ResourceVersion: o.GetResourceVersion(), Labels: o.GetLabels(),
+		}}, nil
+	}
 }
 
 // Add takes a Secret in.

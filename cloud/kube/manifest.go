@@ -35,20 +35,14 @@ func (d *Driver) Manifests(ctx context.Context) ([]cloud.Manifest, error) {
 		if !k.manifest {
 			continue
 		}
-		items, err := d.listKind(ctx, k, "")
+		some, err := d.manifestsOf(ctx, k)
 		if k.name == link.name && apierrors.IsForbidden(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		for i := range items {
-			m, err := manifest(k, &items[i])
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, m)
-		}
+		all = append(all, some...)
 	}
 	slices.SortFunc(all, func(a, b cloud.Manifest) int {
 		if c := a.Created.Compare(b.Created); c != 0 {
@@ -57,6 +51,25 @@ func (d *Driver) Manifests(ctx context.Context) ([]cloud.Manifest, error) {
 		return strings.Compare(a.Kind+"/"+a.Namespace+"/"+a.Name, b.Kind+"/"+b.Namespace+"/"+b.Name)
 	})
 	return all, nil
+}
+
+func (d *Driver) manifestsOf(ctx context.Context, k kind) ([]cloud.Manifest, error) {
+	var all []cloud.Manifest
+	var unreadable error
+	err := d.eachOf(ctx, k, "", reading[unstructured.Unstructured]{
+		take: func(u *unstructured.Unstructured) {
+			m, err := manifest(k, u)
+			if err != nil {
+				unreadable = err
+			}
+			all = append(all, m)
+		},
+		anew: func() { all = nil },
+	})
+	if err == nil {
+		err = unreadable
+	}
+	return all, err
 }
 
 func manifest(k kind, u *unstructured.Unstructured) (cloud.Manifest, error) {

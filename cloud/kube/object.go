@@ -55,7 +55,7 @@ func oneOf(value string, of ...string) bool { return slices.Contains(of, value) 
 // is known once there is a desired object.
 func observed(k kind, u *unstructured.Unstructured) resource.Resource {
 	return resource.Resource{
-		ID:  resource.ID{Kind: resource.KubernetesKind(k.name), Namespace: u.GetNamespace(), Name: u.GetName()},
+		ID:  idOf(k, u),
 		Ref: string(u.GetUID()),
 		Object: &resource.Object{
 			APIVersion: k.apiVersion(), Kind: k.name, Namespace: u.GetNamespace(), Name: u.GetName(), Live: live(u),
@@ -65,9 +65,18 @@ func observed(k kind, u *unstructured.Unstructured) resource.Resource {
 
 func live(u *unstructured.Unstructured) *resource.Live {
 	return &resource.Live{
-		Value: bare(u.Object), Managers: managers(u.GetManagedFields()),
+		JSON: packed(u.Object), Managers: managers(u.GetManagedFields()),
 		UID: string(u.GetUID()), Version: u.GetResourceVersion(), Deleting: u.GetDeletionTimestamp() != nil,
 	}
+}
+
+// packed is an object without what the server keeps by itself, as resource.Live has it.
+func packed(object map[string]any) []byte {
+	data, err := json.Marshal(bare(object))
+	if err != nil { // what came as JSON can be written as such
+		return nil
+	}
+	return data
 }
 
 // bare is an object without what the server keeps by itself.
@@ -89,10 +98,11 @@ func managers(entries []metav1.ManagedFieldsEntry) []resource.Manager {
 		if e.Subresource != "" || e.FieldsV1 == nil {
 			continue
 		}
-		m := resource.Manager{Name: e.Manager, Apply: e.Operation == metav1.ManagedFieldsOperationApply}
-		if json.Unmarshal(e.FieldsV1.GetRawBytes(), &m.Fields) == nil {
-			all = append(all, m)
-		}
+		all = append(all, resource.Manager{
+			Name:     e.Manager,
+			Apply:    e.Operation == metav1.ManagedFieldsOperationApply,
+			FieldsV1: string(e.FieldsV1.GetRawBytes()),
+		})
 	}
 	return all
 }

@@ -2,124 +2,89 @@ package kube
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vpnctl/vpnctl/cloud"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
-	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
 )
 
-// page is how many objects one answer holds.
-const page = 500
-
-// Observe lists every kind once, side by side, and the nodes; where a pod isn't
-// available, the pods too.
+// Observe lists every kind once, a few side by side, and the nodes; where a pod isn't
+// available, the pods too. Of each object only what counts is kept.
 func (d *Driver) Observe(ctx context.Context, e vpn.Estate, _ cloud.Scope) (*cloud.Observation, error) {
-	lists := make([][]unstructured.Unstructured, len(kinds)+1)
-	errs := make([]error, len(lists))
-	var wait sync.WaitGroup
+	all := newSighting(e)
+	parts, errs := make([]*sighting, len(kinds)), make([]error, len(kinds)+1)
+	var facts []resource.Node
 	var vault vault
-	for i, k := range kinds {
-		if k.secret {
-			wait.Go(func() { vault, errs[i] = d.secrets(ctx, e) })
-			continue
-		}
-		wait.Go(func() { lists[i], errs[i] = d.listKind(ctx, k, e.Name) })
+	var wait sync.WaitGroup
+	turns := make(chan struct{}, together)
+	beside := func(look func()) {
+		wait.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			look()
+		})
 	}
-	wait.Go(func() { lists[len(kinds)], errs[len(kinds)] = d.list(ctx, nodes, "") })
+	for i, k := range kinds {
+		beside(func() {
+			if k.secret {
+				vault, errs[i] = d.secrets(ctx, e)
+			} else {
+				parts[i], errs[i] = d.sight(ctx, k, all)
+			}
+		})
+	}
+	beside(func() { facts, errs[len(kinds)] = d.nodes(ctx) })
 	wait.Wait()
 	if err := cloud.Gather(errs); err != nil {
 		return nil, err
 	}
-	facts, err := nodeFacts(lists[len(kinds)])
+	all.seen.Facts.Nodes = facts
+	for i, k := range kinds {
+		if !k.secret {
+			all.join(parts[i])
+		}
+		if k.name == kindDeployment {
+			notices := d.explain(ctx, e.Name, all.seen.Rollouts, facts)
+			all.seen.Notices = append(all.seen.Notices, notices...)
+		}
+	}
+	all.keys(vault)
+	if err := d.namespaces(ctx, all); err != nil {
+		return nil, err
+	}
+	return all.seen, d.children(ctx, all)
+}
+
+// sight is what there is of one kind.
+func (d *Driver) sight(ctx context.Context, k kind, of *sighting) (*sighting, error) {
+	part := of.part()
+	err := d.eachOf(ctx, k, of.estate.Name, reading[unstructured.Unstructured]{
+		take: func(u *unstructured.Unstructured) { part.add(k, u) },
+		anew: func() { part = of.part() },
+	})
+	return part, err
+}
+
+// nodes are those that there are.
+func (d *Driver) nodes(ctx context.Context) ([]resource.Node, error) {
+	list, err := d.list(ctx, nodes, "")
 	if err != nil {
 		return nil, err
 	}
-	o := &sighting{estate: e, seen: &cloud.Observation{
-		Graph: resource.Graph{}, Facts: resource.Facts{Nodes: facts, Gateways: map[string]resource.GatewayFacts{}},
-	}}
-	o.manifests()
-	for i, k := range kinds {
-		for j := range lists[i] {
-			o.add(k, &lists[i][j])
-		}
-		if k.name == kindDeployment {
-			var notice []plan.Notice
-			o.seen.Rollouts, notice = d.rollouts(ctx, e.Name, lists[i], facts)
-			o.seen.Notices = append(o.seen.Notices, notice...)
-		}
-	}
-	o.keys(vault)
-	if err := d.namespaces(ctx, o); err != nil {
-		return nil, err
-	}
-	return o.seen, d.children(ctx, o)
+	return nodeFacts(list)
 }
 
-// listKind lists what is ours of a kind, and of manifests all that there are.
-func (d *Driver) listKind(ctx context.Context, k kind, estate string) ([]unstructured.Unstructured, error) {
-	selector := state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + estate
-	if k.manifest {
-		selector = ""
-	}
-	items, err := d.list(ctx, k.resource, selector)
-	return items, notInstalled(k, err)
-}
-
-// notInstalled explains that a cluster doesn't know a kind, where it has to.
-func notInstalled(k kind, err error) error {
-	switch {
-	case apierrors.IsNotFound(err) && k.optional:
-		return nil
-	case apierrors.IsNotFound(err) && k.manifest:
-		return fmt.Errorf("the cluster doesn't know the kind %s: install the CRDs, vpnctl crds | kubectl apply -f -", k.name)
-	}
-	return err
-}
-
-// forbidden is what the server says to an account that lacks a right.
-type forbidden struct{ error }
-
-func (e forbidden) Unwrap() error   { return e.error }
-func (forbidden) Is(err error) bool { return err == cloud.ErrForbidden }
-
-// list reads all pages of a list. One that ended early is read once more as a whole.
-func (d *Driver) list(ctx context.Context, r schema.GroupVersionResource, selector string) ([]unstructured.Unstructured, error) {
-	return d.listIn(ctx, r, "", selector)
-}
-
-// listIn is list in one namespace.
-func (d *Driver) listIn(ctx context.Context, r schema.GroupVersionResource, namespace, selector string) ([]unstructured.Unstructured, error) {
-	var all []unstructured.Unstructured
-	o := metav1.ListOptions{LabelSelector: selector, Limit: page}
-	for {
-		l, err := d.api.Resource(r).Namespace(namespace).List(ctx, o)
-		if apierrors.IsResourceExpired(err) && o.Continue != "" {
-			all, o = nil, metav1.ListOptions{LabelSelector: selector}
-			continue
-		}
-		if apierrors.IsForbidden(err) {
-			return nil, fmt.Errorf("listing %s: %w: a ClusterRole with the verb list on %s, bound to this account, lets it", r.GroupResource(), forbidden{err}, r.GroupResource())
-		}
-		if err != nil {
-			return nil, fmt.Errorf("listing %s: %w", r.GroupResource(), err)
-		}
-		all = append(all, l.Items...)
-		if o.Continue = l.GetContinue(); o.Continue == "" {
-			return all, nil
-		}
-	}
+// ofEstate selects what carries the estate's labels.
+func ofEstate(name string) string {
+	return state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + name
 }
 
 // sighting gathers what the lists hold.
@@ -131,18 +96,50 @@ type sighting struct {
 	uids      map[types.UID]vpn.Owner      // of the gateways' manifests that are in the cluster
 	generated []unstructured.Unstructured  // private keys that an operator has made
 	told      map[vpn.Owner]alloc.Operated // of the gateways' manifests that are in the cluster: what their statuses say
+	texts     map[string]string            // that many objects have in common, once
 }
 
-// manifests notes down what the estate's manifests are.
-func (s *sighting) manifests() {
-	s.owners, s.gateways, s.uids = map[resource.ID]vpn.Owner{}, map[resource.ID]vpn.Owner{}, map[types.UID]vpn.Owner{}
-	s.told = map[vpn.Owner]alloc.Operated{}
-	for _, g := range s.estate.Gateways {
+// newSighting knows the estate's manifests, and has seen nothing.
+func newSighting(e vpn.Estate) *sighting {
+	s := (&sighting{estate: e, owners: map[resource.ID]vpn.Owner{}, gateways: map[resource.ID]vpn.Owner{}}).part()
+	for _, g := range e.Gateways {
 		s.gateways[resource.ID{Kind: resource.KubernetesKind(g.Owner.Kind), Namespace: g.Owner.Namespace, Name: g.Owner.Name}] = g.Owner
 		for _, m := range g.Manifests {
 			s.owners[resource.ID{Kind: resource.KubernetesKind(m.Kind), Namespace: m.Namespace, Name: m.Name}] = g.Owner
 		}
 	}
+	return s
+}
+
+// part is a sighting of the same estate in which nothing was seen yet.
+func (s *sighting) part() *sighting {
+	return &sighting{
+		estate: s.estate, owners: s.owners, gateways: s.gateways,
+		uids: map[types.UID]vpn.Owner{}, told: map[vpn.Owner]alloc.Operated{}, texts: map[string]string{},
+		seen: &cloud.Observation{Graph: resource.Graph{}, Rollouts: map[string]cloud.Rollout{}, Facts: resource.Facts{Gateways: map[string]resource.GatewayFacts{}}},
+	}
+}
+
+// join adds what a part has seen.
+func (s *sighting) join(p *sighting) {
+	s.seen.Graph.Merge(p.seen.Graph)
+	maps.Copy(s.seen.Rollouts, p.seen.Rollouts)
+	maps.Copy(s.uids, p.uids)
+	maps.Copy(s.told, p.told)
+	s.seen.Claims = append(s.seen.Claims, p.seen.Claims...)
+	s.seen.Unknown = append(s.seen.Unknown, p.seen.Unknown...)
+	s.seen.Operated = append(s.seen.Operated, p.seen.Operated...)
+	s.seen.Ownerless = append(s.seen.Ownerless, p.seen.Ownerless...)
+	s.seen.Loose = append(s.seen.Loose, p.seen.Loose...)
+}
+
+// once is a text that is equal to another one, and held once.
+func (s *sighting) once(text string) string {
+	if held, known := s.texts[text]; known {
+		return held
+	}
+	s.texts[text] = text
+	return text
 }
 
 // handApplied is the rule by which a manifest without our labels is taken over.
@@ -151,7 +148,13 @@ const handApplied = "the same manifest, applied by another hand"
 // add puts an object into the graph, if it is ours or may become so.
 func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 	r := observed(k, u)
+	for i, m := range r.Object.Live.Managers {
+		r.Object.Live.Managers[i].Name, r.Object.Live.Managers[i].FieldsV1 = s.once(m.Name), s.once(m.FieldsV1)
+	}
 	owner, marked := ours(u, s.estate.Name)
+	if k.name == kindDeployment && marked && !owner.IsZero() {
+		s.seen.Rollouts[owner.String()] = rollout(u)
+	}
 	written, wanted := s.owners[r.ID]
 	gateway, known := s.gateways[r.ID]
 	if known {

@@ -87,12 +87,21 @@ func (d *Driver) standing(ctx context.Context, k kind, namespace string, wanted 
 		}
 		return found, nil
 	}
-	all, err := d.nameplates(ctx, k, namespace)
+	names := map[string]bool{}
+	for _, r := range wanted {
+		names[r.ID.Name] = true
+	}
+	err := d.eachPlate(ctx, k.resource, namespace, "", reading[metav1.PartialObjectMetadata]{
+		take: func(m *metav1.PartialObjectMetadata) {
+			if names[m.Name] {
+				one := *m
+				found[m.Name] = &one
+			}
+		},
+		anew: func() { clear(found) },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("listing %s of %s: %w", k.resource.GroupResource(), namespace, err)
-	}
-	for i := range all {
-		found[all[i].Name] = &all[i]
 	}
 	return found, nil
 }

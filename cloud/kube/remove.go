@@ -61,7 +61,7 @@ func removable(c plan.Change, have *unstructured.Unstructured) error {
 		return nil
 	case seen.UID != string(have.GetUID()):
 		return fmt.Errorf("%w: another object stands there by now", cloud.ErrConflict)
-	case marksOf(&unstructured.Unstructured{Object: seen.Value}) != marksOf(have):
+	case marksOf(&unstructured.Unstructured{Object: seen.Value()}) != marksOf(have):
 		return fmt.Errorf("%w: the labels or the annotation that say whose it is were changed since the plan was made", cloud.ErrConflict)
 	}
 	return nil
@@ -119,13 +119,11 @@ func held(k kind, have *unstructured.Unstructured) bool {
 	return finalizers[k.name] != "" && slices.Contains(have.GetFinalizers(), finalizers[k.name])
 }
 
-// gone waits until an object is no longer there.
+// gone waits until an object is no longer there: most are at once, or soon.
 func (d *Driver) gone(ctx context.Context, k kind, have *unstructured.Unstructured) error {
 	late := time.NewTimer(d.options.Gone)
 	defer late.Stop()
-	tick := time.NewTicker(d.options.Poll)
-	defer tick.Stop()
-	for {
+	for pause := d.options.Poll / 10; ; pause = min(2*pause, d.options.Poll) {
 		now, err := d.look(ctx, k, have.GetNamespace(), have.GetName())
 		switch {
 		case apierrors.IsNotFound(err), err == nil && now.GetUID() != have.GetUID():
@@ -140,7 +138,7 @@ func (d *Driver) gone(ctx context.Context, k kind, have *unstructured.Unstructur
 			return fmt.Errorf("stopped while waiting for it to go: %s", waiting(now))
 		case <-late.C:
 			return fmt.Errorf("still there after %s: %s", d.options.Gone, waiting(now))
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }

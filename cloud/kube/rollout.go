@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,6 +17,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
 )
 
@@ -24,44 +26,40 @@ const kindDeployment = "Deployment"
 // Rollouts tell of the gateways' Deployments, by owner (text), whether their pods run.
 func (d *Driver) Rollouts(ctx context.Context, estate string) (map[string]cloud.Rollout, error) {
 	k, _ := kindOf(kindDeployment)
-	list, err := d.listKind(ctx, k, estate)
+	part, err := d.sight(ctx, k, newSighting(vpn.Estate{Name: estate}))
 	if err != nil {
 		return nil, err
 	}
-	all, _ := d.rollouts(ctx, estate, list, nil)
-	return all, nil
+	d.explain(ctx, estate, part.seen.Rollouts, nil)
+	return part.seen.Rollouts, nil
 }
 
-// rollouts tell of the Deployments that are ours whether their pods run, by owner. Of
-// those that don't the pods are asked, once for all; if that isn't allowed, the
-// Deployment's own words have to do, and a notice says so. Of the nodes that are known,
-// one that is lost is named where it keeps a pod from ending.
-func (d *Driver) rollouts(ctx context.Context, estate string, deployments []unstructured.Unstructured, known []resource.Node) (map[string]cloud.Rollout, []plan.Notice) {
-	all := map[string]cloud.Rollout{}
-	var asked bool
-	var pods map[string]string
-	var unseen error
-	for i := range deployments {
-		owner, marked := ours(&deployments[i], estate)
-		if !marked || owner.IsZero() {
-			continue
-		}
-		r := rollout(&deployments[i])
+// explain says of rollouts that aren't available what their pods tell, which are asked
+// once for all; if that isn't allowed, the Deployment's own words have to do, and a
+// notice says so. Of the nodes that are known, one that is lost is named where it keeps a
+// pod from ending.
+func (d *Driver) explain(ctx context.Context, estate string, rollouts map[string]cloud.Rollout, known []resource.Node) []plan.Notice {
+	waiting := map[string]cloud.Rollout{}
+	for text, r := range rollouts {
 		if !r.Available {
-			if !asked {
-				pods, unseen = d.podTroubles(ctx, estate, lost(known))
-				asked = true
-			}
-			if why := pods[owner.Path()]; why != "" {
-				r.Message = why
-			}
+			waiting[text] = r
 		}
-		all[owner.String()] = r
 	}
-	if errors.Is(unseen, cloud.ErrForbidden) {
-		return all, []plan.Notice{{Message: "why pods don't run can't be seen: " + unseen.Error()}}
+	if len(waiting) == 0 {
+		return nil
 	}
-	return all, nil
+	pods, err := d.podTroubles(ctx, estate, lost(known))
+	for text, r := range waiting {
+		owner, _ := vpn.ParseOwner(text)
+		if why := pods[owner.Path()].why; why != "" {
+			r.Message = why
+			rollouts[text] = r
+		}
+	}
+	if errors.Is(err, cloud.ErrForbidden) {
+		return []plan.Notice{{Message: "why pods don't run can't be seen: " + err.Error()}}
+	}
+	return nil
 }
 
 // rollout tells whether the pod that a Deployment asks for by now is available.
@@ -95,23 +93,31 @@ func rollout(u *unstructured.Unstructured) cloud.Rollout {
 	return cloud.Rollout{Available: true}
 }
 
-// podTroubles say why pods of gateways aren't ready, by the gateway's path.
-func (d *Driver) podTroubles(ctx context.Context, estate string, lost map[string]bool) (map[string]string, error) {
-	list, err := d.list(ctx, pods, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
+// complaint is why a pod isn't ready.
+type complaint struct {
+	why     string
+	created time.Time // the pod
+}
+
+// podTroubles say why pods of gateways aren't ready, by the gateway's path: the youngest
+// pod that has something to say counts.
+func (d *Driver) podTroubles(ctx context.Context, estate string, lost map[string]bool) (map[string]complaint, error) {
+	all := map[string]complaint{}
+	err := d.each(ctx, pods, "", ofEstate(estate), reading[unstructured.Unstructured]{
+		take: func(u *unstructured.Unstructured) {
+			var p corev1.Pod
+			if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &p) != nil {
+				return
+			}
+			of := p.Namespace + "/" + p.Labels[state.LabelGateway]
+			if why := trouble(&p, lost); why != "" && !p.CreationTimestamp.Time.Before(all[of].created) {
+				all[of] = complaint{why, p.CreationTimestamp.Time}
+			}
+		},
+		anew: func() { clear(all) },
+	})
 	if err != nil {
 		return nil, err
-	}
-	slices.SortFunc(list, func(a, b unstructured.Unstructured) int {
-		return a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time)
-	})
-	all := map[string]string{}
-	for i := range list { // the youngest counts
-		var p corev1.Pod
-		if runtime.DefaultUnstructuredConverter.FromUnstructured(list[i].Object, &p) == nil {
-			if why := trouble(&p, lost); why != "" {
-				all[p.Namespace+"/"+p.Labels[state.LabelGateway]] = why
-			}
-		}
 	}
 	return all, nil
 }

@@ -173,8 +173,8 @@ func (s *sighting) stands(g vpn.Gateway, uid string) {
 	s.seen.Graph.Add(resource.Resource{
 		ID: id, Owner: g.Owner.String(), Ref: uid,
 		Object: &resource.Object{APIVersion: "v1", Kind: kindSecret, Namespace: id.Namespace, Name: id.Name, Live: &resource.Live{
-			Value: map[string]any{"apiVersion": "v1", "kind": kindSecret, "metadata": map[string]any{"name": id.Name, "namespace": id.Namespace, "labels": labels, "annotations": notes}},
-			UID:   uid,
+			JSON: packed(map[string]any{"apiVersion": "v1", "kind": kindSecret, "metadata": map[string]any{"name": id.Name, "namespace": id.Namespace, "labels": labels, "annotations": notes}}),
+			UID:  uid,
 		}},
 	})
 }

@@ -59,7 +59,13 @@ type strays struct {
 }
 
 func (s *strays) search(ctx context.Context, k kind, namespace string) error {
-	items, err := s.nameplates(ctx, k, namespace)
+	var items []metav1.PartialObjectMetadata
+	all := collecting(&items)
+	err := s.eachPlate(ctx, k.resource, namespace, "", reading[metav1.PartialObjectMetadata]{anew: all.anew, take: func(m *metav1.PartialObjectMetadata) {
+		if _, seen := s.observed[idOf(k, m)]; !seen {
+			all.take(m)
+		}
+	}})
 	switch {
 	case apierrors.IsNotFound(err) && k.optional, apierrors.IsForbidden(err) && k.secret:
 		return nil
@@ -68,10 +74,7 @@ func (s *strays) search(ctx context.Context, k kind, namespace string) error {
 	}
 	for i := range items {
 		m := &items[i]
-		id := resource.ID{Kind: resource.KubernetesKind(k.name), Namespace: m.Namespace, Name: m.Name}
-		if _, seen := s.observed[id]; seen {
-			continue
-		}
+		id := idOf(k, m)
 		o, says := s.texts[m.Annotations[resource.OwnerAnnotation]]
 		runs, named := s.names[id]
 		switch {
@@ -126,22 +129,6 @@ func (s *strays) judge(ctx context.Context, k kind, id resource.ID, o vpn.Owner)
 	return nil
 }
 
-// nameplates lists the metadata of a kind's objects.
-func (d *Driver) nameplates(ctx context.Context, k kind, namespace string) ([]metav1.PartialObjectMetadata, error) {
-	var all []metav1.PartialObjectMetadata
-	o := metav1.ListOptions{Limit: page}
-	for {
-		l, err := d.meta.Resource(k.resource).Namespace(namespace).List(ctx, o)
-		if apierrors.IsResourceExpired(err) && o.Continue != "" {
-			all, o = nil, metav1.ListOptions{}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, l.Items...)
-		if o.Continue = l.Continue; o.Continue == "" {
-			return all, nil
-		}
-	}
+func idOf(k kind, m metav1.Object) resource.ID {
+	return resource.ID{Kind: resource.KubernetesKind(k.name), Namespace: m.GetNamespace(), Name: m.GetName()}
 }

@@ -23,15 +23,21 @@ import (
 // kubectl delete --cascade=orphan: what a pod uses is not taken from under it. All pods of
 // the estate are listed once. Where that isn't allowed, all of these are refused.
 func (d *Driver) Tenants(ctx context.Context, estate string, departing []vpn.Owner) ([]plan.Refusal, error) {
-	list, err := d.list(ctx, pods, state.LabelManagedBy+"=vpnctl,"+state.LabelEstate+"="+estate)
+	leaving, by := map[string]bool{}, map[string][]unstructured.Unstructured{}
+	for _, o := range departing {
+		leaving[o.Path()] = true
+	}
+	err := d.each(ctx, pods, "", ofEstate(estate), reading[unstructured.Unstructured]{
+		take: func(u *unstructured.Unstructured) {
+			if gateway := u.GetNamespace() + "/" + u.GetLabels()[state.LabelGateway]; leaving[gateway] {
+				by[gateway] = append(by[gateway], tenant(u))
+			}
+		},
+		anew: func() { clear(by) },
+	})
 	var unseen forbidden
 	if err != nil && !errors.As(err, &unseen) {
 		return nil, err
-	}
-	by := map[string][]unstructured.Unstructured{}
-	for i := range list {
-		gateway := list[i].GetNamespace() + "/" + list[i].GetLabels()[state.LabelGateway]
-		by[gateway] = append(by[gateway], list[i])
 	}
 	var refusals []plan.Refusal
 	for _, o := range departing {
@@ -44,6 +50,13 @@ func (d *Driver) Tenants(ctx context.Context, estate string, departing []vpn.Own
 		}
 	}
 	return refusals, nil
+}
+
+// tenant is what counts of a pod.
+func tenant(u *unstructured.Unstructured) unstructured.Unstructured {
+	status, _ := u.Object["status"].(map[string]any)
+	u.SetManagedFields(nil)
+	return unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"], "status": map[string]any{"phase": status["phase"]}}}
 }
 
 // tenants says which pods still run, and what ends them; empty: none does.
@@ -83,7 +96,7 @@ func (d *Driver) vacated(ctx context.Context, c plan.Change) error {
 	if c.Before.Object.Kind != kindDeployment || !known || c.Before.Object.Live == nil {
 		return nil
 	}
-	labels, _, _ := unstructured.NestedStringMap(c.Before.Object.Live.Value, "spec", "template", "metadata", "labels")
+	labels, _, _ := unstructured.NestedStringMap(c.Before.Object.Live.Value(), "spec", "template", "metadata", "labels")
 	if labels[state.LabelManagedBy] != "vpnctl" || labels[state.LabelGateway] != o.Name {
 		return nil
 	}

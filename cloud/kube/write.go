@@ -1,10 +1,10 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -151,7 +151,7 @@ func guard(c plan.Change, have *unstructured.Unstructured, there bool, estate st
 
 // asSeen tells whether an object still says what the plan saw.
 func asSeen(l *resource.Live, have *unstructured.Unstructured) bool {
-	return l.UID == string(have.GetUID()) && (l.Version == have.GetResourceVersion() || reflect.DeepEqual(l.Value, bare(have.Object)))
+	return l.UID == string(have.GetUID()) && (l.Version == have.GetResourceVersion() || bytes.Equal(l.JSON, packed(have.Object)))
 }
 
 // explained says of a conflict who holds which field, and what else helps.

@@ -97,7 +97,7 @@ func gatewayLabel(r resource.Resource) string {
 	if r.Object == nil || r.Object.Live == nil {
 		return ""
 	}
-	meta, _ := r.Object.Live.Value["metadata"].(map[string]any)
+	meta, _ := r.Object.Live.Value()["metadata"].(map[string]any)
 	labels, _ := meta["labels"].(map[string]any)
 	name, _ := labels[state.LabelGateway].(string)
 	return name

@@ -176,10 +176,10 @@ func (r *Result) keysThatStand() map[vpn.Owner][]vpn.SecretRef {
 	all := map[vpn.Owner][]vpn.SecretRef{}
 	for _, have := range r.Seen.Graph {
 		o, is := blocked[have.Owner]
-		if !is || have.Object == nil || have.Object.Live == nil {
+		if !is || have.Object == nil || have.Object.Live == nil || have.Object.Kind != "ConfigMap" {
 			continue
 		}
-		text, _, _ := unstructured.NestedString(have.Object.Live.Value, "data", pod.KeyAgent)
+		text, _, _ := unstructured.NestedString(have.Object.Live.Value(), "data", pod.KeyAgent)
 		if e, err := vpn.ParseExpectation(text); err == nil && e.Gateway == o {
 			all[o] = keysIn(e, r.Inputs[o].Gateway.WireGuard)
 		}

@@ -44,7 +44,7 @@ func align(want resource.Object, have *resource.Object) {
 		return
 	}
 	c := comparison{live: have.Live}
-	c.value(doc.Content[0], have.Live.Value, have.Live.Owned(Manager), nil)
+	c.value(doc.Content[0], have.Live.Value(), have.Live.Owned(Manager), nil)
 	if len(c.differing) == 0 && have.APIVersion == want.APIVersion {
 		have.Content = want.Content
 		return
@@ -61,11 +61,7 @@ func align(want resource.Object, have *resource.Object) {
 func whole(id resource.ID, folder string, have *resource.Object) {
 	_, place, _ := strings.Cut(folder, "/")
 	have.Path = resource.TreePath(place, id)
-	data, err := json.Marshal(have.Live.Value)
-	if err != nil {
-		return
-	}
-	if text, err := yaml.FromJSON(have.APIVersion, have.Kind, data); err == nil {
+	if text, err := yaml.FromJSON(have.APIVersion, have.Kind, have.Live.JSON); err == nil {
 		have.Content = text
 	}
 }
@@ -98,7 +94,8 @@ func (c *comparison) changedBy() []string {
 		if m.Name == Manager {
 			continue
 		}
-		if slices.ContainsFunc(c.differing, func(path []string) bool { return owns(m.Fields, path) }) {
+		fields := m.Fields()
+		if slices.ContainsFunc(c.differing, func(path []string) bool { return owns(fields, path) }) {
 			names = append(names, m.Name)
 		}
 	}

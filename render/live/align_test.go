@@ -74,6 +74,15 @@ func parsed(t *testing.T, text string) map[string]any {
 	return m
 }
 
+func text(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // at goes down to a map, through lists by index.
 func at(v any, path ...any) map[string]any {
 	for _, step := range path {
@@ -164,9 +173,9 @@ func TestOnlyWhatIsOursCounts(t *testing.T) {
 			tt.edit(live, owned)
 			seen := resource.Graph{}
 			seen.Add(resource.Resource{ID: id, Owner: "VPNGateway/acme/dc1", Object: &resource.Object{
-				APIVersion: "apps/v1", Kind: "Deployment", Live: &resource.Live{Value: live, Managers: []resource.Manager{
-					{Name: Manager, Apply: true, Fields: owned},
-					{Name: "kubectl-edit", Fields: parsed(t, `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{"f:image":{}}}}}}}`)},
+				APIVersion: "apps/v1", Kind: "Deployment", Live: &resource.Live{JSON: text(t, live), Managers: []resource.Manager{
+					{Name: Manager, Apply: true, FieldsV1: string(text(t, owned))},
+					{Name: "kubectl-edit", FieldsV1: `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"agent\"}":{"f:image":{}}}}}}}`},
 				}},
 			}})
 			wanted := resource.Graph{}
@@ -227,7 +236,7 @@ func split(text string) []string {
 func TestWithoutADesiredObject(t *testing.T) {
 	seen := resource.Graph{}
 	seen.Add(resource.Resource{ID: id, Owner: "VPNGateway/acme/dc1", Object: &resource.Object{
-		APIVersion: "apps/v1", Kind: "Deployment", Live: &resource.Live{Value: parsed(t, `{"metadata":{"name":"dc1"},"spec":{"replicas":1}}`)},
+		APIVersion: "apps/v1", Kind: "Deployment", Live: &resource.Live{JSON: []byte(`{"metadata":{"name":"dc1"},"spec":{"replicas":1}}`)},
 	}})
 	got := Align(resource.Graph{}, seen)[id].Object
 	want := "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: dc1\nspec:\n  replicas: 1\n"

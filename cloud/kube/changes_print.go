@@ -1,0 +1,121 @@
+package kube
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// printed is an object of which the fingerprint is known: no more of it is kept while the
+// others of a list are still to come.
+type printed struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta // of which most is left out
+	print             string
+}
+
+var _ runtime.Object = (*printed)(nil)
+
+// DeepCopyObject makes it one that a list may hold.
+func (p *printed) DeepCopyObject() runtime.Object {
+	c := *p
+	return &c
+}
+
+// Transformer makes of each object of a list, as it comes, what is kept of it.
+func (f *fingerprints) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		o, err := meta.Accessor(obj)
+		if err != nil {
+			return nil, err
+		}
+		return &printed{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}, print: f.printOf(o)}, nil
+	}
+}
+
+// printOf is the fingerprint of an object, or the one that it is kept by.
+func (f *fingerprints) printOf(o metav1.Object) string {
+	if p, is := o.(*printed); is {
+		return p.print
+	}
+	return f.print(o)
+}
+
+// fingerprints is a store that keeps of every object what its changes are told by, and
+// nothing of those whose fingerprint is empty.
+type fingerprints struct {
+	mu    sync.Mutex
+	of    map[string]string
+	print func(metav1.Object) string
+	tell  func()
+}
+
+var _ cache.TransformingStore = (*fingerprints)(nil)
+
+// Add takes an object in.
+func (f *fingerprints) Add(obj any) error {
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.set(o.GetNamespace()+"/"+o.GetName(), f.printOf(o))
+	return nil
+}
+
+// Update is Add.
+func (f *fingerprints) Update(obj any) error { return f.Add(obj) }
+
+// Delete drops an object.
+func (f *fingerprints) Delete(obj any) error {
+	if last, is := obj.(cache.DeletedFinalStateUnknown); is {
+		obj = last.Obj
+	}
+	o, err := meta.Accessor(obj)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.set(o.GetNamespace()+"/"+o.GetName(), "")
+	return nil
+}
+
+func (f *fingerprints) set(key, print string) {
+	if f.of[key] == print {
+		return
+	}
+	if f.of[key] = print; print == "" {
+		delete(f.of, key)
+	}
+	f.tell()
+}
+
+// Replace takes in what a list holds, instead of all that was there.
+func (f *fingerprints) Replace(list []any, _ string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	there := make(map[string]bool, len(list))
+	for _, obj := range list {
+		o, err := meta.Accessor(obj)
+		if err != nil {
+			return err
+		}
+		key := o.GetNamespace() + "/" + o.GetName()
+		there[key] = true
+		f.set(key, f.printOf(o))
+	}
+	for key := range f.of {
+		if !there[key] {
+			f.set(key, "")
+		}
+	}
+	return nil
+}
+
+// Resync does nothing: whoever is told looks anew.
+func (f *fingerprints) Resync() error { return nil }
