@@ -22,8 +22,8 @@ type Access struct {
 // Limits of the calls of one process. The API server's priority and fairness holds
 // whoever asks too much back; these keep a fault here from being a flood.
 const (
-	callsPerSecond = 100
-	burst          = 200
+	callsPerSecond = 200
+	burst          = 400
 )
 
 // Connect reaches a cluster, and says at which address.
