@@ -99,7 +99,7 @@ func (a *application) next(l *lane) (queued, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(l.changes) == 0 || !a.ready(l.changes[0]) {
-		l.busy = false
+		l.busy, l.rendered = false, nil // to hold what was rendered for all gateways would be as much as the plan
 		a.wake.Broadcast()
 		return queued{}, false
 	}
