@@ -10,6 +10,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render/live"
 )
 
 // Cluster holds the manifests that a Controller works from.
@@ -77,6 +78,7 @@ type Controller struct {
 	attached map[string]vpn.Owner // whose the peers are that were read last, by namespace/name
 	lost     map[string]vpn.Owner // the same of those that went with their CRD
 	board    board
+	known    live.Memory
 
 	strangers map[string]bool // what was told of other estates' manifests
 	planned   string          // what a dry run has logged last

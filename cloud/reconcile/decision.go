@@ -308,7 +308,7 @@ func gatewayID(k resource.Kind, o vpn.Owner) resource.ID {
 // align makes what a cluster holds comparable with what it should hold.
 func (d *decision) align() {
 	seen := *d.seen
-	seen.Graph = live.Align(d.desired, d.seen.Graph)
+	seen.Graph = cmp.Or(d.Known, &live.Memory{}).Align(d.desired, d.seen.Graph)
 	d.seen = &seen
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render"
+	"github.com/vpnctl/vpnctl/render/live"
 )
 
 // Input is what a run starts from.
@@ -26,6 +27,10 @@ type Input struct {
 	// Deleted are the owners whose manifests are being deleted. Nil: whoever has no
 	// manifest is gone. Otherwise nobody but these is removed.
 	Deleted map[vpn.Owner]bool
+
+	// Known is what was found to be as desired in an earlier run of the same process, which
+	// spares comparing it again. Nil: nothing is known.
+	Known *live.Memory
 
 	plan.Survey // what was not read: whoever stands there is not gone
 }

@@ -211,7 +211,7 @@ func (r *round) input(selected []string) Input {
 		}
 	}
 	return Input{
-		Estate: e, Manifests: len(r.gateways) + len(r.peers), Drivers: r.Drivers, Now: time.Now().UTC().Truncate(time.Second),
+		Estate: e, Manifests: len(r.gateways) + len(r.peers), Drivers: r.Drivers, Known: &r.known, Now: time.Now().UTC().Truncate(time.Second),
 		Options: plan.Options{Gateways: selected, Prune: true, MaxDeletes: math.MaxInt32, AllowEmpty: true}, // none but the deleted can go
 		Survey:  plan.Survey{Spared: spared}, Deleted: deleted,
 	}

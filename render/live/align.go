@@ -19,12 +19,20 @@ const Manager = "vpnctl"
 // stands against the desired object of the same ID. One that nobody wants has all of
 // its own content. Other resources stay as they are; neither graph is changed.
 func Align(desired, observed resource.Graph) resource.Graph {
-	aligned := make(resource.Graph, len(observed))
+	var nothing Memory
+	return nothing.Align(desired, observed)
+}
+
+// Align is the function of that name, and compares nothing that was compared before.
+func (m *Memory) Align(desired, observed resource.Graph) resource.Graph {
+	aligned, equal := make(resource.Graph, len(observed)), make(map[resource.ID]print, len(observed))
 	for id, have := range observed {
 		if have.Object != nil && have.Object.Live != nil {
 			o := *have.Object
 			if want, ok := desired[id]; ok && want.Object != nil {
-				align(*want.Object, &o)
+				if now := printOf(want.Object, o.Live); m.knows(id, now) || align(*want.Object, &o) {
+					o.Path, o.Content, equal[id] = want.Object.Path, want.Object.Content, now
+				}
 			} else {
 				whole(id, have.Owner, &o)
 			}
@@ -32,22 +40,23 @@ func Align(desired, observed resource.Graph) resource.Graph {
 		}
 		aligned[id] = have
 	}
+	m.equal = equal
 	return aligned
 }
 
-func align(want resource.Object, have *resource.Object) {
+// align gives a live object its content, unless it is as it is desired.
+func align(want resource.Object, have *resource.Object) (equal bool) {
 	have.Path = want.Path
 	marker, _, _ := strings.Cut(want.Content, "\n")
 	var doc yamlv3.Node
 	if err := yamlv3.Unmarshal([]byte(want.Content), &doc); err != nil || len(doc.Content) != 1 {
 		have.Content = marker + "\n" // what is wanted can't be read: everything differs
-		return
+		return false
 	}
 	c := comparison{live: have.Live}
 	c.value(doc.Content[0], have.Live.Value(), have.Live.Owned(Manager), nil)
 	if len(c.differing) == 0 && have.APIVersion == want.APIVersion {
-		have.Content = want.Content
-		return
+		return true
 	}
 	have.ChangedBy = c.changedBy()
 	text, err := yaml.FromJSON(have.APIVersion, have.Kind, c.out.Bytes())
@@ -55,6 +64,7 @@ func align(want resource.Object, have *resource.Object) {
 		text = ""
 	}
 	have.Content = marker + "\n" + text
+	return false
 }
 
 // whole is the content of an object that nobody wants any more.
