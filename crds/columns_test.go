@@ -30,8 +30,8 @@ func TestColumns(t *testing.T) {
 			"Name dc1, Protocol ipsec, Peers 1 of 2, Message no key (wide)",
 		},
 		"vpn.bnerd.net_vpnpeers.yaml": {
-			`{metadata: {name: plant1}, spec: {gatewayRef: dc1}, status: {state: DOWN, up: 0 of 2, message: no answer}}`,
-			"Name plant1, Gateway dc1, State DOWN, Up 0 of 2, Message no answer (wide)",
+			`{metadata: {name: plant1}, spec: {gatewayRef: dc1}, status: {state: DOWN, up: 0 of 2, message: no answer, conditions: [{type: Authorized, status: "True"}, {type: Ready, status: "False", reason: PeerSecretMissing}]}}`,
+			"Name plant1, Gateway dc1, State DOWN, Up 0 of 2, Authorized True, Ready False, Reason PeerSecretMissing (wide), Message no answer (wide)",
 		},
 	} {
 		var crd apiextensionsv1.CustomResourceDefinition

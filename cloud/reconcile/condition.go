@@ -248,13 +248,9 @@ func (a *account) routing() (reason, message string) {
 
 // available adds what the pod says to a Deployment that is as it should be.
 func (a *account) available(c Condition) Condition {
-	var names []string
-	for _, s := range a.missing {
-		names = append(names, s.Name+" (key "+s.Key+")")
-	}
 	switch {
-	case len(names) > 0:
-		return say(c.Type, False, vpnv1alpha1.ReasonPeerSecretMissing, "no Secret "+strings.Join(names, ", "))
+	case len(a.missing) > 0:
+		return say(c.Type, False, vpnv1alpha1.ReasonPeerSecretMissing, lacking(a.missing))
 	case !a.rollout.Available:
 		return say(c.Type, False, vpnv1alpha1.ReasonUnavailable, cmp.Or(a.rollout.Message, "no pod is available"))
 	}

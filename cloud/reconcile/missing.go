@@ -140,6 +140,7 @@ func (s *Standing) keyless(status, why string) {
 	}
 	all = slices.DeleteFunc(all, func(c Condition) bool { return c.Type == vpnv1alpha1.ConditionReady })
 	s.Conditions = append(all, ready(all))
+	s.waits(status)
 }
 
 // published tells whether a gateway's status has its public key.

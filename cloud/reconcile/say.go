@@ -15,13 +15,9 @@ import (
 // they say something else.
 func (r *round) sayStanding(ctx context.Context, m cloud.Manifest, s Standing) {
 	r.say(ctx, m, s.status())
-	for name, c := range s.Peers {
+	for name := range s.Peers {
 		if peer, there := r.peers[s.Owner.Namespace+"/"+name]; there {
-			said := cloud.Status{Conditions: []Condition{c}}
-			if a := s.Addresses[name]; a != "" {
-				said.Fields = map[string]any{"address": a}
-			}
-			r.say(ctx, peer, said)
+			r.say(ctx, peer, s.peer(name))
 		}
 	}
 }

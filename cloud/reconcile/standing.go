@@ -27,6 +27,7 @@ type Standing struct {
 	VirtualIPs  []VirtualIP // sorted by name; nil: not known
 	Conditions  []Condition
 	Peers       map[string]Condition // Authorized, by VPNPeer
+	PeersReady  map[string]Condition // Ready, by VPNPeer; one that isn't among these stays as it is
 	Addresses   map[string]string    // of road warriors inside the tunnel, by VPNPeer; as far as known
 }
 
@@ -125,6 +126,7 @@ func (r *Result) standingOf(o vpn.Owner, a *account, ledgers map[vpn.Owner]alloc
 		facts = facts.Complete(report.Learnt[o])
 	}
 	s := Standing{Owner: o, Conditions: a.conditions(), Peers: authorized(a.gateway)}
+	s.PeersReady = a.peersReady(s.Peers)
 	if facts.FloatingIP.IsValid() {
 		s.FloatingIP = facts.FloatingIP.String()
 	}
@@ -212,7 +214,7 @@ func authorized(g vpn.Gateway) map[string]Condition {
 // Invalid tells how a gateway stands whose manifest, or that of a peer, is not valid:
 // nothing of it was looked at, so only what is wrong is said.
 func Invalid(o vpn.Owner, wrong manifest.Diagnostics) Standing {
-	s := Standing{Owner: o, Peers: map[string]Condition{}}
+	s := Standing{Owner: o, Peers: map[string]Condition{}, PeersReady: map[string]Condition{}}
 	own := []string{}
 	var others []string
 	for _, d := range wrong {
@@ -230,6 +232,7 @@ func Invalid(o vpn.Owner, wrong manifest.Diagnostics) Standing {
 		}
 		others = append(others, fmt.Sprintf("peer %s: %s", peer, text))
 		s.Peers[peer] = refused(s.Peers[peer], d, text)
+		s.PeersReady[peer] = peerReady(s.Peers[peer], Condition{}, o, nil)
 	}
 	switch {
 	case len(own) > 0:
@@ -242,7 +245,7 @@ func Invalid(o vpn.Owner, wrong manifest.Diagnostics) Standing {
 	}
 	s.Conditions = append(s.Conditions, ready(s.Conditions))
 	if len(s.Peers) == 0 {
-		s.Peers = nil
+		s.Peers, s.PeersReady = nil, nil
 	}
 	return s
 }

@@ -79,7 +79,7 @@ func (r *round) tellInvalid(ctx context.Context) {
 			continue
 		}
 		if s := Invalid(o, r.read.Found["VPNPeer "+key]); s.Peers[m.Name].Type != "" {
-			r.say(ctx, m, cloud.Status{Conditions: []Condition{s.Peers[m.Name]}})
+			r.say(ctx, m, s.peer(m.Name))
 		}
 	}
 }

@@ -13,7 +13,7 @@ type waitCommand struct {
 	For         string        `enum:"ready,tunnel,deleted" default:"ready" help:"ready, tunnel (every peer is up; of road warriors only those that are named) or deleted. Default: ${default}."`
 	Timeout     time.Duration `default:"5m" help:"How long. Default: ${default}; 0: look once."`
 	KeepWaiting bool          `help:"Go on until the time is up where only an edit of a manifest helps, too."`
-	Names       []string      `arg:"" optional:"" help:"Gateways as NS/NAME, or for a tunnel peers as NS/NAME/PEER. Default: all gateways."`
+	Names       []string      `arg:"" optional:"" help:"Gateways as NS/NAME, or peers as NS/NAME/PEER. Default: all gateways."`
 }
 
 // Help is what --help adds.
@@ -69,8 +69,8 @@ func (c waitCommand) check(g *Globals) (lookout, error) {
 		case err != nil:
 		case n.IsLink():
 			err = fmt.Errorf("%s is no gateway: NS/NAME", n)
-		case n.Peer != "" && c.For != string(roster.GoalTunnel):
-			err = fmt.Errorf("%s is a peer, which can be waited for with --for=tunnel alone", n)
+		case n.Peer != "" && c.For == string(roster.GoalDeleted):
+			err = fmt.Errorf("%s is a peer, whose end nobody waits for: its gateway's alone", n)
 		}
 	}
 	return at, err

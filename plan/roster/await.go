@@ -25,8 +25,11 @@ type Verdict struct {
 	Text  string // what is waited for, or that it has come
 }
 
-// Await judges a gateway, or for GoalTunnel with a name one of its peers.
+// Await judges a gateway, or with a name one of its peers.
 func (g Gateway) Await(goal Goal, peer string, now time.Time) Verdict {
+	if peer != "" && goal == GoalReady {
+		return g.awaitPeer(peer)
+	}
 	if goal == GoalDeleted {
 		if g.Deleting.IsZero() {
 			return Verdict{Text: "nobody has deleted it"}
@@ -54,6 +57,27 @@ func (r Readiness) text() string {
 		return r.Message
 	}
 	return strings.TrimSuffix(r.Reason+": "+r.Message, ": ")
+}
+
+// awaitPeer wants the manifest of one peer in force.
+func (g Gateway) awaitPeer(name string) Verdict {
+	for _, p := range g.Peers {
+		if p.Name != name || p.Gone() {
+			continue
+		}
+		if p.Created.IsZero() {
+			return Verdict{Stuck: true, Text: "has no manifest of its own: wait for its gateway"}
+		}
+		c, _ := p.Condition(vpnv1alpha1.ConditionReady)
+		r := g.PeerReady(p)
+		return Verdict{Met: r.Word == Yes, Stuck: r.Word == Going || r.Word == No && refused(c), Text: r.text()}
+	}
+	return Verdict{Text: "has no such peer yet"}
+}
+
+// refused tells whether a condition says that a peer's manifest isn't valid.
+func refused(c Condition) bool {
+	return c.Status == False && (c.Reason == vpnv1alpha1.ReasonInvalidSpec || c.Reason == vpnv1alpha1.ReasonUnknownGrant)
 }
 
 // awaitTunnels wants every peer up that can be expected to be, or the one that is named.
@@ -127,8 +151,7 @@ func (c Condition) text() string { return strings.TrimSuffix(c.Reason+": "+c.Mes
 func (g Gateway) invalidPeer() bool {
 	for _, p := range g.Peers {
 		c, _ := p.Condition(vpnv1alpha1.ConditionAuthorized)
-		refused := c.Reason == vpnv1alpha1.ReasonInvalidSpec || c.Reason == vpnv1alpha1.ReasonUnknownGrant
-		if c.Status == False && refused && !p.Outdated(c) {
+		if refused(c) && !p.Outdated(c) {
 			return true
 		}
 	}

@@ -32,6 +32,13 @@ func TestAwait(t *testing.T) {
 	}
 	ofPeers := withPeers(good)
 	ofPeers.Owner.Kind = vpn.KindVPNGateway
+	unseen, troubled := ofPeers, ofPeers
+	unseen.Manifest = conditions(says("Ready", Unknown, "Unobserved", "can't look", 2))
+	troubled.Manifest = conditions(says("Ready", False, "PeerSecretMissing", "no Secret b", 2))
+	inForce := func(status, reason string, generation int64) Peer {
+		return Peer{Name: "a", Manifest: Manifest{Generation: 2, Created: noon, Conditions: []Condition{says("Ready", status, reason, "", generation)}}}
+	}
+	reporting := func(p Peer, r Report) Peer { p.Report = r; return p }
 	dying := seen(2)
 	dying.Deleting = noon
 	for sentence, c := range map[string]struct {
@@ -62,6 +69,16 @@ func TestAwait(t *testing.T) {
 		"tunnels have no status":           {withPeers(good, Peer{Name: "a", Manifest: Manifest{Created: noon}}), GoalReady, "", Verdict{Met: true, Text: "ready"}},
 		"a tunnel as it was before":        {withPeers(ofPeers, Peer{Name: "a", Report: up, Manifest: seen(1)}), GoalTunnel, "", Verdict{Text: "a was edited since (generation 1, now 2)"}},
 		"a named tunnel, as it was before": {withPeers(ofPeers, Peer{Name: "a", Report: up, Manifest: seen(1)}), GoalTunnel, "a", Verdict{Text: "a was edited since (generation 1, now 2)"}},
+
+		"a peer's manifest is in force":        {withPeers(ofPeers, inForce(True, "Ready", 2)), GoalReady, "a", Verdict{Met: true, Text: "ready"}},
+		"whatever its tunnel does":             {withPeers(ofPeers, reporting(inForce(True, "Ready", 2), down)), GoalReady, "a", Verdict{Met: true, Text: "ready"}},
+		"but not as it was last edited":        {withPeers(ofPeers, inForce(True, "Ready", 1)), GoalReady, "a", Verdict{Text: "status is of an older version of the manifest (generation 1, now 2), and said True"}},
+		"a peer's Secret is missing":           {withPeers(ofPeers, inForce(False, "PeerSecretMissing", 2)), GoalReady, "a", Verdict{Text: "PeerSecretMissing"}},
+		"a peer's manifest is not valid":       {withPeers(ofPeers, inForce(False, "InvalidSpec", 2)), GoalReady, "a", Verdict{Stuck: true, Text: "InvalidSpec"}},
+		"nobody knows of its gateway any more": {withPeers(unseen, inForce(True, "Ready", 2)), GoalReady, "a", Verdict{Text: "GatewayNotReady: of its gateway: can't look"}},
+		"a gateway of another peer's trouble":  {withPeers(troubled, inForce(True, "Ready", 2)), GoalReady, "a", Verdict{Met: true, Text: "ready"}},
+		"a peer that isn't there":              {ofPeers, GoalReady, "a", Verdict{Text: "has no such peer yet"}},
+		"a tunnel of an IPsecGateway":          {withPeers(good, Peer{Name: "a"}), GoalReady, "a", Verdict{Stuck: true, Text: "has no manifest of its own: wait for its gateway"}},
 
 		"every tunnel":                      {withPeers(good, Peer{Name: "a", Report: up}, Peer{Name: "b", Report: up}), GoalTunnel, "", Verdict{Met: true, Text: "2 of 2 up"}},
 		"one tunnel of two":                 {withPeers(good, Peer{Name: "a", Report: up}, Peer{Name: "b", Report: down}), GoalTunnel, "", Verdict{Text: "b down: no answer"}},

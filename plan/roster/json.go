@@ -78,22 +78,23 @@ type virtualIPJSON struct {
 }
 
 type peerJSON struct {
-	Namespace string `json:"namespace"`
-	Gateway   string `json:"gateway"`
-	Name      string `json:"name"`
-	State     string `json:"state"`
-	Since     string `json:"since,omitempty"`
-	Message   string `json:"message,omitempty"`
-	Stale     bool   `json:"stale"`
-	Up        int    `json:"up"`
-	Expected  int    `json:"expected"`
-	In        int64  `json:"bytesIn"`
-	Out       int64  `json:"bytesOut"`
-	Handshake string `json:"lastHandshake,omitempty"`
-	Rekey     string `json:"rekeyAt,omitempty"`
-	Reported  string `json:"reported,omitempty"`
-	Roams     bool   `json:"roadWarrior"`
-	Address   string `json:"address,omitempty"`
+	Namespace  string `json:"namespace"`
+	Gateway    string `json:"gateway"`
+	Name       string `json:"name"`
+	State      string `json:"state"`
+	Since      string `json:"since,omitempty"`
+	Message    string `json:"message,omitempty"`
+	Stale      bool   `json:"stale"`
+	Up         int    `json:"up"`
+	Expected   int    `json:"expected"`
+	In         int64  `json:"bytesIn"`
+	Out        int64  `json:"bytesOut"`
+	Handshake  string `json:"lastHandshake,omitempty"`
+	Rekey      string `json:"rekeyAt,omitempty"`
+	Reported   string `json:"reported,omitempty"`
+	Roams      bool   `json:"roadWarrior"`
+	*readyJSON        // nil: a tunnel of an IPsecGateway, which has no manifest of its own
+	Address    string `json:"address,omitempty"`
 	manifestJSON
 }
 
@@ -120,7 +121,7 @@ func JSON(w io.Writer, c Cluster, away Away, now time.Time, compact bool) error 
 		d.Links = append(d.Links, linkJSON{l.Name, readyOf(l.Ready()), l.Router, l.CIDR, l.TransitIP, manifestOf(l.Manifest)})
 	}
 	for _, p := range c.Strays {
-		d.Strays = append(d.Strays, peerOf(Gateway{}, p, now))
+		d.Strays = append(d.Strays, peerOf(Gateway{}, p, now)) // of which no gateway says anything
 	}
 	e := json.NewEncoder(w)
 	if !compact {
@@ -153,11 +154,16 @@ func gatewayOf(g Gateway, now time.Time) gatewayJSON {
 
 func peerOf(g Gateway, p Peer, now time.Time) peerJSON {
 	t, r := g.Tunnel(p, now), p.Report
-	return peerJSON{
+	j := peerJSON{
 		Namespace: p.Namespace, Gateway: p.Gateway, Name: p.Name, State: t.Word, Since: stamp(t.Since), Message: t.Message, Stale: t.Stale,
 		Up: r.Up, Expected: r.Expected, In: r.In, Out: r.Out, Handshake: stamp(r.LastHandshake), Rekey: stamp(r.RekeyAt), Reported: stamp(r.At),
 		Roams: p.Roams, Address: p.Address, manifestJSON: manifestOf(p.Manifest),
 	}
+	if !p.Created.IsZero() {
+		ready := readyOf(g.PeerReady(p))
+		j.readyJSON = &ready
+	}
+	return j
 }
 
 func readyOf(r Readiness) readyJSON { return readyJSON{r.Word, r.Reason, r.Message, stamp(r.Since)} }

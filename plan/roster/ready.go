@@ -64,6 +64,17 @@ func (p Peer) unseen() string {
 	return ""
 }
 
+// PeerReady tells whether the manifest of a peer is in force, whatever its tunnel does. Its
+// condition is of a moment at which its gateway was looked at: it counts only while that
+// can still be said of the gateway.
+func (g Gateway) PeerReady(p Peer) Readiness {
+	r := p.ready(len(p.Conditions) > 0)
+	if own := g.ready(g.Touched); r.Word == Yes && (own.Word == NotKnown || own.Word == Going) {
+		return Readiness{Word: NotKnown, Reason: vpnv1alpha1.ReasonGatewayNotReady, Since: own.Since, Message: "of its gateway: " + own.Message}
+	}
+	return r
+}
+
 // Ready tells whether a link is as its manifest asks.
 func (l Link) Ready() Readiness { return l.ready(l.Touched) }
 
@@ -116,6 +127,7 @@ func (m Manifest) Wrong() []Condition {
 			told[c.Status+c.Reason] = true
 		}
 	}
+	told[False+vpnv1alpha1.ReasonGatewayNotReady], told[Unknown+vpnv1alpha1.ReasonGatewayNotReady] = true, true // by the gateway
 	if c, there := m.Condition(vpnv1alpha1.ConditionReady); there && c.Status != True && !told[c.Status+c.Reason] && m.Deleting.IsZero() {
 		all = append(all, c)
 	}

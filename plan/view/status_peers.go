@@ -2,10 +2,8 @@ package view
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/roster"
 )
 
@@ -121,9 +119,7 @@ func (s *status) next(r roster.Report) []string {
 
 // authorization says what is wrong with a peer's manifest.
 func (s *status) authorization(p roster.Peer) {
-	if s.o.All || slices.ContainsFunc(p.Wrong(), func(c roster.Condition) bool { return c.Type == vpnv1alpha1.ConditionAuthorized }) {
-		s.conditions(p.Manifest, "    ")
-	}
+	s.conditions(p.Manifest, "    ")
 }
 
 func (s *status) links(all []roster.Link) {

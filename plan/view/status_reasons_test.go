@@ -66,6 +66,8 @@ var spoken = map[string]struct{ condition, status string }{
 
 	"NotSupported": {vpnv1alpha1.ConditionReady, roster.False}, // of a link
 
+	vpnv1alpha1.ReasonGatewayNotReady: {vpnv1alpha1.ConditionReady, roster.False}, // of a peer
+
 	"Pending":    {vpnv1alpha1.ConditionPortReady, roster.Unknown},
 	"Unobserved": {vpnv1alpha1.ConditionReady, roster.Unknown},
 	"Deleting":   {vpnv1alpha1.ConditionReady, roster.Unknown},
@@ -125,9 +127,12 @@ func reasoned(reason string) roster.Cluster {
 		return roster.Cluster{Links: []roster.Link{{Name: "north", Manifest: m, Touched: true, Router: "north", CIDR: "10.40.0.0/16"}}}
 	}
 	g := roster.Gateway{Owner: dc1, Protocol: vpn.IPsec, Touched: true, Manifest: m}
-	if c.Type == vpnv1alpha1.ConditionAuthorized {
+	if c.Type == vpnv1alpha1.ConditionAuthorized || reason == vpnv1alpha1.ReasonGatewayNotReady {
 		peer := m
 		peer.Conditions = all[:1]
+		if c.Type == vpnv1alpha1.ConditionReady {
+			peer.Conditions = append(peer.Conditions, roster.Condition{Type: vpnv1alpha1.ConditionAuthorized, Status: roster.True, Generation: 1})
+		}
 		g.Conditions = []roster.Condition{{Type: vpnv1alpha1.ConditionReady, Status: roster.True, Reason: "Ready", Since: c.Since, Generation: 1}}
 		g.Peers = []roster.Peer{{Namespace: "acme", Gateway: "dc1", Name: "plant1", Manifest: peer, Report: roster.Report{State: "ESTABLISHED", Up: 1, Expected: 1}}}
 	}

@@ -17,7 +17,8 @@ const (
 	// ConditionSecurityGroupScoped is False while a WireGuard port must be open
 	// to everyone.
 	ConditionSecurityGroupScoped = "SecurityGroupScoped"
-	// ConditionReady sums up all others for the observed generation.
+	// ConditionReady sums up all others for the observed generation. A peer's says that its
+	// manifest is in force, and nothing of its tunnel, which State and Up tell.
 	ConditionReady = "Ready"
 	// ConditionAuthorized is a peer's: it may reach something.
 	ConditionAuthorized = "Authorized"
@@ -50,6 +51,7 @@ const (
 	ReasonDeployment        = "DeploymentFailed"
 	ReasonUnavailable       = "DeploymentUnavailable"
 	ReasonPeerSecretMissing = "PeerSecretMissing"
+	ReasonGatewayNotReady   = "GatewayNotReady" // of a peer: why stands in its gateway's status
 	ReasonHostnameOpensPort = "HostnameEndpointOpensPort"
 	ReasonAllSourcesPinned  = "AllSourcesPinned"
 	ReasonDefaultAllow      = "DefaultAllow"

@@ -96,7 +96,8 @@ type VPNPeerStatus struct {
 	BytesOut int64 `json:"bytesOut,omitempty"`
 	// RekeyAt is when the next child SA is due.
 	RekeyAt *metav1.Time `json:"rekeyAt,omitempty"`
-	// Conditions of the peer; Authorized says whether it may reach anything.
+	// Conditions of the peer: Authorized says whether it may reach anything, Ready
+	// whether its manifest is in force, whatever its tunnel does.
 	//
 	// +listType=map
 	// +listMapKey=type
