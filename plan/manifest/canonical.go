@@ -2,8 +2,12 @@ package manifest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -41,6 +45,18 @@ func (o *object) manifest() (vpn.Manifest, error) {
 	return vpn.Manifest{APIVersion: o.apiVersion, Kind: o.kind, Namespace: o.namespace, Name: o.name, JSON: string(text)}, err
 }
 
+// Unordered is an object of ours as a cluster holds it, with lists whose order means
+// nothing sorted as those of a manifest are that was read: however somebody wrote them,
+// the same wish compares equal. The object itself stays as it is.
+func Unordered(object map[string]any) map[string]any {
+	sorted := maps.Clone(object)
+	if spec, is := object["spec"].(map[string]any); is {
+		sorted["spec"] = runtime.DeepCopyJSON(spec)
+		unordered(sorted)
+	}
+	return sorted
+}
+
 // unordered sorts the lists of a spec whose order means nothing. Proposals are
 // not among them.
 func unordered(root map[string]any) {
@@ -74,10 +90,20 @@ func sortBy(list any, key func(any) any) {
 	slices.SortStableFunc(items, func(a, b any) int { return compareScalars(key(a), key(b)) })
 }
 
+// number is that of a manifest, or as a cluster has it; empty: it is none.
+func number(v any) json.Number {
+	switch n := v.(type) {
+	case json.Number:
+		return n
+	case int64:
+		return json.Number(strconv.FormatInt(n, 10))
+	}
+	return ""
+}
+
 // compareScalars orders numbers by value and all else by its text.
 func compareScalars(a, b any) int {
-	x, _ := a.(json.Number)
-	y, _ := b.(json.Number)
+	x, y := number(a), number(b)
 	if len(x) != len(y) { // numbers here are ports: longer is larger
 		return len(x) - len(y)
 	}

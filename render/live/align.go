@@ -8,6 +8,7 @@ import (
 
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/render/yaml"
 )
@@ -54,7 +55,11 @@ func align(want resource.Object, have *resource.Object) (equal bool) {
 		return false
 	}
 	c := comparison{live: have.Live}
-	c.value(doc.Content[0], have.Live.Value(), have.Live.Owned(Manager), nil)
+	value := have.Live.Value()
+	if resource.KubernetesKind(have.Kind).Manifest() {
+		value = manifest.Unordered(value)
+	}
+	c.value(doc.Content[0], value, have.Live.Owned(Manager), nil)
 	if len(c.differing) == 0 && have.APIVersion == want.APIVersion {
 		return true
 	}
