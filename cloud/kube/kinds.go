@@ -12,6 +12,7 @@ type kind struct {
 	name     string
 	resource schema.GroupVersionResource
 	optional bool // a cluster may not know it
+	spare    bool // a gateway does without where a cluster doesn't
 	manifest bool // people write it: listed whole, and may be taken over
 	secret   bool // its content is never read: of a list only the metadata come
 }
@@ -31,8 +32,8 @@ var kinds = []kind{
 	{name: "RoleBinding", resource: gvr("rbac.authorization.k8s.io", "v1", "rolebindings")},
 	{name: "NetworkPolicy", resource: gvr("networking.k8s.io", "v1", "networkpolicies")},
 	{name: "Deployment", resource: gvr("apps", "v1", "deployments")},
-	{name: "PodMonitor", resource: gvr("monitoring.coreos.com", "v1", "podmonitors"), optional: true},
-	{name: "PrometheusRule", resource: gvr("monitoring.coreos.com", "v1", "prometheusrules"), optional: true},
+	{name: "PodMonitor", resource: gvr("monitoring.coreos.com", "v1", "podmonitors"), optional: true, spare: true},
+	{name: "PrometheusRule", resource: gvr("monitoring.coreos.com", "v1", "prometheusrules"), optional: true, spare: true},
 }
 
 var (

@@ -108,7 +108,7 @@ func (d *Driver) standing(ctx context.Context, k kind, namespace string, wanted 
 
 func unknownKind(k kind, r resource.Resource) plan.Refusal {
 	owner, _ := vpn.ParseOwner(r.Owner)
-	return plan.Refusal{Owner: owner, ID: r.ID, Message: "the cluster doesn't know the kind " + k.name, Hint: "install what brings it"}
+	return plan.Refusal{Owner: owner, ID: r.ID, Message: k.unserved(), Hint: install[k.name]}
 }
 
 // obstacle refuses an object that stands where a desired one should. Ours may have lost

@@ -72,6 +72,9 @@ func Plan(ctx context.Context, in Input) (*Result, error) {
 		return nil, err
 	}
 	seen = d.raw
+	if err := d.forgo(ctx); err != nil {
+		return nil, err
+	}
 	for _, driver := range in.Drivers {
 		if o, ok := driver.(obstructed); ok {
 			found, err := o.Obstacles(ctx, d.desired, seen.Graph)
