@@ -44,7 +44,7 @@ spec:
 		seen, desired := resource.Graph{}, resource.Graph{}
 		live := parsed(t, `{"metadata":{"name":"plant1"},"spec":`+tt.spec+`}`)
 		before := parsed(t, `{"metadata":{"name":"plant1"},"spec":`+tt.spec+`}`)
-		seen.Add(resource.Resource{ID: peer, Object: &resource.Object{APIVersion: "vpn.bnerd.net/v1alpha1", Kind: "VPNPeer", Live: &resource.Live{Value: live}}})
+		seen.Add(resource.Resource{ID: peer, Object: &resource.Object{APIVersion: "vpn.bnerd.net/v1alpha1", Kind: "VPNPeer", Live: &resource.Live{JSON: text(t, live)}}})
 		desired.Add(resource.Resource{ID: peer, Object: &resource.Object{APIVersion: "vpn.bnerd.net/v1alpha1", Kind: "VPNPeer", Content: wanted}})
 		if diff := cmp.Diff(tt.want, lines(wanted, Align(desired, seen)[peer].Object.Content)); diff != "" {
 			t.Errorf("%s: lines (-want +got)\n%s", sentence, diff)
