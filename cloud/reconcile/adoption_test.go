@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -15,10 +16,10 @@ import (
 )
 
 // adopted is a world whose gateways an operator made, and the estate that asks for them.
-func adopted(t *testing.T) (*world, vpn.Estate) {
+func adopted(t *testing.T) (*world.World, vpn.Estate) {
 	t.Helper()
-	w := newWorld(t, simulator.Options{})
-	w.apply(renumbered(w), plan.Options{})
+	w := world.New(t, simulator.Options{})
+	w.Apply(renumbered(w), plan.Options{})
 	return w, fromOperator(w)
 }
 
@@ -26,7 +27,7 @@ func adopted(t *testing.T) (*world, vpn.Estate) {
 // had made it, with every address as it was, in which the next plan finds nothing to do.
 func TestAdoption(t *testing.T) {
 	w, e := adopted(t)
-	p := w.plan(e, plan.Options{})
+	p := w.Plan(e, plan.Options{})
 	for _, c := range p.Pending() {
 		switch {
 		case c.ID.Kind.Cloud() && c.After.Applied == nil && c.Action != plan.Adopt:
@@ -36,31 +37,31 @@ func TestAdoption(t *testing.T) {
 		}
 	}
 	before := lasting(t, w)
-	w.apply(e, plan.Options{})
-	w.operated = nil // whatever they told stands in the ledgers now
-	w.quiet(t, run{e, plan.Options{}}, "the adoption")
+	w.Apply(e, plan.Options{})
+	w.Operated = nil // whatever they told stands in the ledgers now
+	quiet(t, w, run{e, plan.Options{}}, "the adoption")
 	if diff := cmp.Diff(before, lasting(t, w)); diff != "" {
 		t.Errorf("what had to stay (-before +after):\n%s", diff)
 	}
-	for _, o := range snapshot(t, w) {
+	for _, o := range world.Snapshot(t, w) {
 		if len(state.OperatorUIDs(o.Tags())) > 0 || strings.Contains(o.Text("description"), "operator") {
 			t.Errorf("%s %s is still the operator's: %v", o.Kind, o.ID, o.Tags())
 		}
 	}
-	want := newWorld(t, simulator.Options{})
-	want.apply(renumbered(want), plan.Options{})
-	want.apply(e, plan.Options{})
-	if diff := cmp.Diff(want.look(), w.look()); diff != "" {
+	want := world.New(t, simulator.Options{})
+	want.Apply(renumbered(want), plan.Options{})
+	want.Apply(e, plan.Options{})
+	if diff := cmp.Diff(want.Look(), w.Look()); diff != "" {
 		t.Errorf("it isn't as if vpnctl had made it (-want +got):\n%s", diff)
 	}
 }
 
 // lasting is what nobody may notice anything of: which objects there are, their addresses
 // and attachments, and the routes.
-func lasting(t *testing.T, w *world) map[string]any {
+func lasting(t *testing.T, w *world.World) map[string]any {
 	t.Helper()
 	all := map[string]any{}
-	for _, o := range snapshot(t, w) {
+	for _, o := range world.Snapshot(t, w) {
 		if o.Kind == "security-group-rule" {
 			continue
 		}
@@ -78,110 +79,112 @@ func lasting(t *testing.T, w *world) map[string]any {
 // and the refusal names what it is.
 func TestAdoptionRefused(t *testing.T) {
 	tests := map[string]struct {
-		change func(w *world, c client, e *vpn.Estate)
+		change func(w *world.World, c world.Client, e *vpn.Estate)
 		want   []string
 	}{
 		"the operator may be at work": {
-			func(w *world, _ client, _ *vpn.Estate) { w.working = true },
+			func(w *world.World, _ world.Client, _ *vpn.Estate) { w.Working = true },
 			[]string{"may be at work", "--operator-stopped"},
 		},
 		"an object of two UIDs": {
-			func(w *world, c client, _ *vpn.Estate) {
-				c.put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": []string{"vpn.bnerd.net/uid=" + uid(0), "vpn.bnerd.net/uid=" + uid(7)}})
+			func(w *world.World, c world.Client, _ *vpn.Estate) {
+				c.Put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": []string{"vpn.bnerd.net/uid=" + uid(0), "vpn.bnerd.net/uid=" + uid(7)}})
 			},
 			[]string{"carries an operator's tags of 2 UIDs"},
 		},
 		"an object that carries another owner's tags too": {
-			func(w *world, c client, _ *vpn.Estate) {
+			func(w *world.World, c world.Client, _ *vpn.Estate) {
 				other := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: "other"}
-				c.put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": append(state.Tags("elsewhere", other), "vpn.bnerd.net/uid="+uid(0))})
+				c.Put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": append(state.Tags("elsewhere", other), "vpn.bnerd.net/uid="+uid(0))})
 			},
 			[]string{"and the tags of VPNGateway/acme/other of estate elsewhere"},
 		},
 		"a second group of one UID": {
-			func(w *world, c client, _ *vpn.Estate) {
-				c.tagged("security-groups", "security_group", map[string]any{"name": "again"})
+			func(w *world.World, c world.Client, _ *vpn.Estate) {
+				tagged(c, "security-groups", "security_group", map[string]any{"name": "again"})
 			},
 			[]string{"security groups ", "are all its own, by the UID " + uid(0)},
 		},
 		"a second address of one UID": {
-			func(w *world, c client, e *vpn.Estate) {
-				c.tagged("floatingips", "floatingip", map[string]any{"floating_network_id": pool(w, *e)})
+			func(w *world.World, c world.Client, e *vpn.Estate) {
+				tagged(c, "floatingips", "floatingip", map[string]any{"floating_network_id": pool(w, *e)})
 			},
 			[]string{"floating IPs ", "are all its own"},
 		},
 		"an object in another project": {
-			func(w *world, _ client, _ *vpn.Estate) {
-				clientAs(w, "customer").tagged("security-groups", "security_group", map[string]any{"name": "theirs"})
-				w.login = "operator-admin" // who sees it
+			func(w *world.World, _ world.Client, _ *vpn.Estate) {
+				tagged(world.ClientAs(w, "customer"), "security-groups", "security_group", map[string]any{"name": "theirs"})
+				w.Login = "operator-admin" // who sees it
 			},
 			[]string{"but stands in another project"},
 		},
 		"no group": {
-			func(w *world, c client, _ *vpn.Estate) {
-				c.put("security-groups/"+operators(w, "security-group")+"/tags", map[string]any{"tags": []string{}})
+			func(w *world.World, c world.Client, _ *vpn.Estate) {
+				c.Put("security-groups/"+operators(w, "security-group")+"/tags", map[string]any{"tags": []string{}})
 			},
 			[]string{"no security group carries its UID", "the group that its port is in ("},
 		},
 		"no port, though the status has one": {
-			func(w *world, c client, _ *vpn.Estate) {
-				c.put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": []string{}})
+			func(w *world.World, c world.Client, _ *vpn.Estate) {
+				c.Put("ports/"+operators(w, "port")+"/tags", map[string]any{"tags": []string{}})
 			},
 			[]string{"its status says that its port has ", "no port carries its UID"},
 		},
 		"nothing at all": {
-			func(w *world, _ client, _ *vpn.Estate) { w.operated[0].UID = uid(99) },
+			func(w *world.World, _ world.Client, _ *vpn.Estate) { w.Operated[0].UID = uid(99) },
 			[]string{"nothing in this project carries its UID " + uid(99)},
 		},
 		"a status with another port": {
-			func(w *world, _ client, _ *vpn.Estate) {
-				w.operated[0].PortAddress = netip.MustParseAddr("10.254.0.250")
+			func(w *world.World, _ world.Client, _ *vpn.Estate) {
+				w.Operated[0].PortAddress = netip.MustParseAddr("10.254.0.250")
 			},
 			[]string{"its status says that its port has 10.254.0.250, but port "},
 		},
 		"a status with another floating IP": {
-			func(w *world, _ client, _ *vpn.Estate) {
-				w.operated[0].FloatingIP = netip.MustParseAddr("203.0.113.250")
+			func(w *world.World, _ world.Client, _ *vpn.Estate) {
+				w.Operated[0].FloatingIP = netip.MustParseAddr("203.0.113.250")
 			},
 			[]string{"its status says that it has floating IP 203.0.113.250, but 203.0.113."},
 		},
 		"a floating IP that isn't the operator's": {
-			func(w *world, c client, _ *vpn.Estate) {
-				c.put("floatingips/"+operators(w, "floating-ip")+"/tags", map[string]any{"tags": []string{}})
+			func(w *world.World, c world.Client, _ *vpn.Estate) {
+				c.Put("floatingips/"+operators(w, "floating-ip")+"/tags", map[string]any{"tags": []string{}})
 			},
 			[]string{"it is the customer's", "pin it (spec.endpoint.floatingIP: 203.0.113."},
 		},
 		"another range routed to the port": {
-			func(w *world, _ client, _ *vpn.Estate) {
-				w.operated[0].ServiceCIDR = netip.MustParsePrefix("100.64.99.0/24")
-				w.operated[0].VirtualIPs = nil
+			func(w *world.World, _ world.Client, _ *vpn.Estate) {
+				w.Operated[0].ServiceCIDR = netip.MustParsePrefix("100.64.99.0/24")
+				w.Operated[0].VirtualIPs = nil
 			},
 			[]string{"its status says that it has service CIDR 100.64.99.0/24, but router gateway-router leads 100.64.40.0/24 to its port", "but its port allows 100.64.40.0/24"},
 		},
 		"a status without a range": {
-			func(w *world, _ client, _ *vpn.Estate) { w.operated[0].ServiceCIDR = netip.Prefix{} },
+			func(w *world.World, _ world.Client, _ *vpn.Estate) { w.Operated[0].ServiceCIDR = netip.Prefix{} },
 			[]string{"its status doesn't say which service CIDR it has"},
 		},
 		"a status that makes no sense": {
-			func(w *world, _ client, _ *vpn.Estate) { w.operated[0].Problem = "status.serviceCIDR: no range" },
+			func(w *world.World, _ world.Client, _ *vpn.Estate) {
+				w.Operated[0].Problem = "status.serviceCIDR: no range"
+			},
 			[]string{"can't be accepted as the ledger: status.serviceCIDR: no range"},
 		},
 		"another range pinned": {
-			func(_ *world, _ client, e *vpn.Estate) {
+			func(_ *world.World, _ world.Client, e *vpn.Estate) {
 				e.Gateways[0].ServiceCIDR = netip.MustParsePrefix("100.64.77.0/24")
 			},
 			[]string{"service CIDR 100.64.77.0/24 is pinned, but an operator gave it 100.64.40.0/24", "take it over as it stands first"},
 		},
 		"another virtual IP pinned": {
-			func(_ *world, _ client, e *vpn.Estate) {
+			func(_ *world.World, _ world.Client, e *vpn.Estate) {
 				e.Gateways[0].Exposures[0].VirtualIP = netip.MustParseAddr("100.64.40.11")
 			},
 			[]string{"pins virtual IP 100.64.40.11, but an operator gave it 100.64.40.90"},
 		},
 		"another floating IP pinned": {
-			func(w *world, c client, e *vpn.Estate) {
-				id := c.post("floatingips", "floatingip", map[string]any{"floating_network_id": pool(w, *e)})
-				for _, f := range snapshot(w.t, w).Of("floating-ip") {
+			func(w *world.World, c world.Client, e *vpn.Estate) {
+				id := c.Post("floatingips", "floatingip", map[string]any{"floating_network_id": pool(w, *e)})
+				for _, f := range world.Snapshot(w.T, w).Of("floating-ip") {
 					if f.ID == id {
 						e.Gateways[0].FloatingIP = netip.MustParseAddr(f.Text("floating_ip_address"))
 					}
@@ -190,23 +193,23 @@ func TestAdoptionRefused(t *testing.T) {
 			[]string{"is pinned, but an operator gave it another one"},
 		},
 		"a road warrior whose address nobody knows": {
-			func(_ *world, _ client, e *vpn.Estate) {
+			func(_ *world.World, _ world.Client, e *vpn.Estate) {
 				e.Gateways[0].Peers = append(slices.Clone(e.Gateways[0].Peers), vpn.Peer{Name: "ina", RoadWarrior: true})
 			},
 			[]string{"peer ina has a tunnel address that an operator chose", "spec.wireguard.address"},
 		},
 	}
-	made := newWorld(t, simulator.Options{})
-	made.apply(renumbered(made), plan.Options{})
+	made := world.New(t, simulator.Options{})
+	made.Apply(renumbered(made), plan.Options{})
 	ready := fromOperator(made)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w, e := made.copy(t), ready
-			w.operated = slices.Clone(made.operated)
+			w, e := made.Copy(t), ready
+			w.Operated = slices.Clone(made.Operated)
 			e.Gateways = slices.Clone(ready.Gateways)
 			e.Gateways[0].Exposures = slices.Clone(e.Gateways[0].Exposures)
-			test.change(w, newClient(w), &e)
-			p := w.plan(e, plan.Options{})
+			test.change(w, world.NewClient(w), &e)
+			p := w.Plan(e, plan.Options{})
 			first := e.Gateways[0].Owner
 			for _, c := range p.Pending() {
 				if c.Owner == first {
@@ -229,32 +232,32 @@ func TestAdoptionRefused(t *testing.T) {
 }
 
 // operators is the first gateway's object of a kind, by the operator's tag.
-func operators(w *world, kind string) string {
-	w.t.Helper()
-	for _, o := range snapshot(w.t, w).Of(kind) {
+func operators(w *world.World, kind string) string {
+	w.T.Helper()
+	for _, o := range world.Snapshot(w.T, w).Of(kind) {
 		if slices.Contains(o.Tags(), "vpn.bnerd.net/uid="+uid(0)) {
 			return o.ID
 		}
 	}
-	w.t.Fatalf("no %s of the operator's", kind)
+	w.T.Fatalf("no %s of the operator's", kind)
 	return ""
 }
 
 // tagged makes an object with the operator's tag of the first gateway.
-func (c client) tagged(path, key string, body map[string]any) string {
-	c.t.Helper()
-	id := c.post(path, key, body)
-	c.put(path+"/"+id+"/tags", map[string]any{"tags": []string{"vpn.bnerd.net/uid=" + uid(0)}})
+func tagged(c world.Client, path, key string, body map[string]any) string {
+	c.T.Helper()
+	id := c.Post(path, key, body)
+	c.Put(path+"/"+id+"/tags", map[string]any{"tags": []string{"vpn.bnerd.net/uid=" + uid(0)}})
 	return id
 }
 
-func pool(w *world, e vpn.Estate) string {
-	w.t.Helper()
-	for _, n := range snapshot(w.t, w).Of("network") {
+func pool(w *world.World, e vpn.Estate) string {
+	w.T.Helper()
+	for _, n := range world.Snapshot(w.T, w).Of("network") {
 		if n.Text("name") == e.OpenStack.FloatingIPPool {
 			return n.ID
 		}
 	}
-	w.t.Fatal("there is no pool")
+	w.T.Fatal("there is no pool")
 	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,15 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
 )
-
-// dates are moments that a run writes: when a gateway began to drain.
-var dates = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-
-// attachment is the hash of the port's address and MAC that rolls the pod.
-var attachment = regexp.MustCompile(`attachment: "?[0-9a-f]+"?`)
 
 // disturbance is one way in which a call can go wrong.
 type disturbance struct {
@@ -116,7 +110,7 @@ func TestCrashEverywhere(t *testing.T) {
 							continue
 						}
 						for _, fault := range d.at(call) {
-							if seen.Add(1)%stride != 0 {
+							if seen.Add(1)%world.Stride != 0 {
 								continue
 							}
 							points.Add(1)
@@ -134,7 +128,7 @@ func TestCrashEverywhere(t *testing.T) {
 
 // stage is a life up to the run that is disturbed.
 type stage struct {
-	before     *world
+	before     *world.World
 	last, then run    // the disturbed run, and the one after it
 	want       string // what there is in the end
 	calls      []simulator.Call
@@ -144,30 +138,30 @@ type stage struct {
 // copy of the world.
 func (l life) stage(t *testing.T) stage {
 	t.Helper()
-	s := stage{before: newWorld(t, simulator.Options{})}
+	s := stage{before: world.New(t, simulator.Options{})}
 	for i, step := range l.steps {
 		s.then = s.last
 		s.last = run{step.estate(s.before), step.options}
 		if i < len(l.steps)-1 {
-			s.before.apply(s.last.estate, s.last.options)
+			s.before.Apply(s.last.estate, s.last.options)
 		}
 	}
-	s.before.heal()
-	w := s.before.copy(t)
-	w.apply(s.last.estate, s.last.options)
-	for _, c := range w.sim.Calls() {
+	s.before.Heal()
+	w := s.before.Copy(t)
+	w.Apply(s.last.estate, s.last.options)
+	for _, c := range w.Sim.Calls() {
 		if !c.Keystone() {
 			s.calls = append(s.calls, c)
 		}
 	}
 	if l.back {
-		w = s.before.copy(t)
+		w = s.before.Copy(t)
 	} else {
 		s.then = s.last
 	}
-	w.heal()
-	w.quiet(t, s.then, "the scenario")
-	s.want = w.look()
+	w.Heal()
+	quiet(t, w, s.then, "the scenario")
+	s.want = w.Look()
 	return s
 }
 
@@ -175,10 +169,10 @@ func (l life) stage(t *testing.T) stage {
 // one after it, which has to get through.
 func (s stage) disturbed(t *testing.T, k int, fault simulator.Fault, dead bool) (string, error) {
 	t.Helper()
-	w := s.before.copy(t)
+	w := s.before.Copy(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	w.fault = func(n int, _ *http.Request) simulator.Fault {
+	w.Disturb(func(n int, _ *http.Request) simulator.Fault {
 		switch {
 		case n == k:
 			return fault
@@ -186,25 +180,25 @@ func (s stage) disturbed(t *testing.T, k int, fault simulator.Fault, dead bool) 
 			return simulator.Fault{Do: simulator.Stop}
 		}
 		return simulator.Fault{}
-	}
-	_ = w.run(ctx, s.last.estate, s.last.options, 1) // it may get through, or say why not
-	w.heal()
+	})
+	_ = w.Run(ctx, s.last.estate, s.last.options, 1) // it may get through, or say why not
+	w.Heal()
 	if !dead && fault.Do != simulator.Stop {
-		w.whole()
+		w.Whole()
 	}
-	if err := w.run(ctx, s.then.estate, s.then.options, 1); err != nil {
+	if err := w.Run(ctx, s.then.estate, s.then.options, 1); err != nil {
 		return "", fmt.Errorf("the second run: %w", err)
 	}
-	if p := w.plan(s.then.estate, plan.Options{}); len(p.Pending()) > 0 {
+	if p := w.Plan(s.then.estate, plan.Options{}); len(p.Pending()) > 0 {
 		return "", errors.New("the plan after it is not empty: " + p.Pending()[0].ID.String() + ": " + p.Pending()[0].Reason)
 	}
-	return w.look(), nil
+	return w.Look(), nil
 }
 
 // quiet wants nothing to be left to do.
-func (w *world) quiet(t *testing.T, r run, after string) {
+func quiet(t *testing.T, w *world.World, r run, after string) {
 	t.Helper()
-	if p := w.plan(r.estate, plan.Options{}); len(p.Pending()) > 0 {
+	if p := w.Plan(r.estate, plan.Options{}); len(p.Pending()) > 0 {
 		t.Fatalf("the plan after %s is not empty: %s: %s", after, p.Pending()[0].ID, p.Pending()[0].Reason)
 	}
 }

@@ -55,13 +55,13 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 func (d *decision) result() *Result {
 	r := &Result{
 		Plan: d.plan(d.Options), Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired,
-		drivers: d.Drivers, gateways: d.Estate.Gateways, tree: d.tree(), pool: d.Estate.ServiceCIDRPool,
+		drivers: d.Drivers, Gateways: d.Estate.Gateways, tree: d.tree(),
 	}
 	d.lacking(r.Plan.Owners)
 	if d.Options.Only == plan.OnlyKubernetes && !d.tree() {
 		both := d.Options
 		both.Only = ""
-		r.leftOut = slices.DeleteFunc(d.plan(both).Changes, func(c plan.Change) bool { return !c.ID.Kind.Cloud() })
+		r.LeftOut = slices.DeleteFunc(d.plan(both).Changes, func(c plan.Change) bool { return !c.ID.Kind.Cloud() })
 	}
 	return r
 }
@@ -112,6 +112,9 @@ func (d *decision) checkNames() {
 	}
 }
 
+// Unbuilt is what is to be said of every link.
+const Unbuilt = "ClusterLink is not supported by this version: nothing is made, changed or removed for it"
+
 // checkLinks refuses what is read and validated, but not built: a link that is
 // passed over in silence would look like one that stands.
 func (d *decision) checkLinks() {
@@ -119,7 +122,7 @@ func (d *decision) checkLinks() {
 		return
 	}
 	for _, l := range d.Estate.Links {
-		d.note(plan.Refusal{Owner: l.Owner, Message: unbuilt,
+		d.note(plan.Refusal{Owner: l.Owner, Message: Unbuilt,
 			Hint: "keep links out of what vpnctl reads, or plan gateways alone with --gateway"})
 	}
 }

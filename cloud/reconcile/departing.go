@@ -49,7 +49,7 @@ func (d *decision) departing() []vpn.Owner {
 	}
 	maps.DeleteFunc(goes, func(o vpn.Owner, _ bool) bool {
 		_, stands := d.Estate.Gateway(o.Path()) // whose pods they are then
-		return deployed[o] || stands || d.Spares(o) || !gateway(o)
+		return deployed[o] || stands || d.Spares(o) || !o.Gateway()
 	})
 	return slices.SortedFunc(maps.Keys(goes), vpn.Owner.Compare)
 }

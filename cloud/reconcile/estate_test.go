@@ -13,63 +13,55 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 func TestWhatWasAppliedPlansEmpty(t *testing.T) {
-	w := newWorld(t, simulator.Options{})
-	p := w.plan(estate(t), plan.Options{})
+	w := world.New(t, simulator.Options{})
+	p := w.Plan(world.Estate(t), plan.Options{})
 	if len(p.Refusals) > 0 || len(p.Pending()) == 0 {
 		t.Fatalf("plan of a new estate: %d changes, refusals %v", len(p.Pending()), p.Refusals)
 	}
-	w.apply(estate(t), plan.Options{})
-	again := w.plan(estate(t), plan.Options{})
+	w.Apply(world.Estate(t), plan.Options{})
+	again := w.Plan(world.Estate(t), plan.Options{})
 	for _, c := range again.Pending() {
 		t.Errorf("%s %s: %s %v", c.Action, c.ID, c.Reason, c.Attributes)
 	}
 }
 
 func TestOrderOfTheInputChangesNothing(t *testing.T) {
-	want := planText(t, newWorld(t, simulator.Options{}), estate(t))
+	want := planText(t, world.New(t, simulator.Options{}), world.Estate(t))
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		e := estate(t)
+		e := world.Estate(t)
 		r.Shuffle(len(e.Gateways), func(i, j int) { e.Gateways[i], e.Gateways[j] = e.Gateways[j], e.Gateways[i] })
-		if diff := cmp.Diff(want, planText(t, newWorld(t, simulator.Options{}), e)); diff != "" {
+		if diff := cmp.Diff(want, planText(t, world.New(t, simulator.Options{}), e)); diff != "" {
 			t.Fatalf("shuffled with seed %d (-want +got):\n%s", seed, diff)
 		}
 	}
 }
 
-func planText(t *testing.T, w *world, e vpn.Estate) string {
+func planText(t *testing.T, w *world.World, e vpn.Estate) string {
 	t.Helper()
-	p := w.plan(e, plan.Options{})
+	p := w.Plan(e, plan.Options{})
 	p.Input = nil
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// what the server chose differs from world to world
-	for _, o := range snapshot(t, w) {
+	for _, o := range world.Snapshot(t, w) {
 		text = []byte(strings.ReplaceAll(string(text), o.ID, o.Kind+" "+o.Text("name")))
 	}
 	return string(text)
 }
 
-func snapshot(t testing.TB, w *world) simulator.Snapshot {
-	t.Helper()
-	s, err := w.sim.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // many is an estate of n IPsec gateways with four peers each.
 func many(t testing.TB, n int) vpn.Estate {
-	e := estate(t)
+	e := world.Estate(t)
 	var model vpn.Gateway
 	for _, g := range e.Gateways {
 		if g.Owner.Kind == vpn.KindVPNGateway && g.Protocol == vpn.IPsec {
@@ -115,35 +107,27 @@ func last(p netip.Prefix) netip.Addr {
 }
 
 // large is a world with room for many gateways.
-func large(t *testing.T) *world {
-	return newWorld(t, simulator.Options{
+func large(t *testing.T) *world.World {
+	return world.New(t, simulator.Options{
 		RouteLimit: 1 << 20,
 		Quota:      map[string]int{"port": -1, "security_group": -1, "security_group_rule": -1, "floatingip": -1},
-		Seed:       simulator.Seed{SubnetCIDR: "10.128.0.0/16", FloatingIPCIDR: "11.0.0.0/16", Nodes: nodes(t)},
+		Seed:       simulator.Seed{SubnetCIDR: "10.128.0.0/16", FloatingIPCIDR: "11.0.0.0/16", Nodes: world.Nodes(t)},
 	})
-}
-
-func nodes(t testing.TB) []simulator.Node {
-	var all []simulator.Node
-	for _, n := range estate(t).Kubernetes.Nodes {
-		all = append(all, simulator.Node{Name: n.Name, ServerID: n.ServerID})
-	}
-	return all
 }
 
 func TestPlanningCostsTheSameCallsAtAnySize(t *testing.T) {
 	count := func(n int) int {
 		w := large(t)
 		e := many(t, n)
-		if err := w.run(t.Context(), e, plan.Options{}, 8); err != nil {
+		if err := w.Run(t.Context(), e, plan.Options{}, 8); err != nil {
 			t.Fatal(err)
 		}
-		w.sim.Reset()
-		if p := w.plan(e, plan.Options{}); len(p.Pending()) > 0 {
+		w.Sim.Reset()
+		if p := w.Plan(e, plan.Options{}); len(p.Pending()) > 0 {
 			t.Fatalf("%d gateways: %d changes after an apply, the first %s: %s", n, len(p.Pending()), p.Pending()[0].ID, p.Pending()[0].Reason)
 		}
 		calls := 0
-		for _, c := range w.sim.Calls() {
+		for _, c := range w.Sim.Calls() {
 			if !c.Keystone() {
 				calls++
 			}
@@ -162,22 +146,22 @@ func TestPlanningCostsTheSameCallsAtAnySize(t *testing.T) {
 
 func TestTwoAppliesAtTheSameMoment(t *testing.T) {
 	for round := range 20 {
-		w := newWorld(t, simulator.Options{})
+		w := world.New(t, simulator.Options{})
 		errs := make([]error, 2)
 		var both sync.WaitGroup
 		for i := range errs {
-			both.Go(func() { errs[i] = w.run(t.Context(), estate(t), plan.Options{}, 4) })
+			both.Go(func() { errs[i] = w.Run(t.Context(), world.Estate(t), plan.Options{}, 4) })
 		}
 		both.Wait()
 		if errs[0] != nil && errs[1] != nil {
 			t.Fatalf("round %d: neither got through: %v; %v", round, errs[0], errs[1])
 		}
-		w.heal()
-		w.apply(estate(t), plan.Options{})
-		want := newWorld(t, simulator.Options{})
-		want.apply(estate(t), plan.Options{})
-		want.heal()
-		if diff := cmp.Diff(want.look(), w.look()); diff != "" {
+		w.Heal()
+		w.Apply(world.Estate(t), plan.Options{})
+		want := world.New(t, simulator.Options{})
+		want.Apply(world.Estate(t), plan.Options{})
+		want.Heal()
+		if diff := cmp.Diff(want.Look(), w.Look()); diff != "" {
 			t.Fatalf("round %d (-one run +two at once; errors %v):\n%s", round, errs, diff)
 		}
 	}
@@ -187,33 +171,33 @@ func TestTwoAppliesAtTheSameMoment(t *testing.T) {
 // range to another name: the tree is whole after each run, and nobody else's
 // address moves.
 func TestASuccessorTakesOverAPinnedAddress(t *testing.T) {
-	w := newWorld(t, simulator.Options{})
-	w.apply(estate(t), plan.Options{})
-	first := estate(t).Gateways[0]
+	w := world.New(t, simulator.Options{})
+	w.Apply(world.Estate(t), plan.Options{})
+	first := world.Estate(t).Gateways[0]
 	var address netip.Addr
-	for _, f := range snapshot(t, w).Of("floating-ip") {
+	for _, f := range world.Snapshot(t, w).Of("floating-ip") {
 		if strings.Contains(f.Text("description"), first.Owner.String()) {
 			address = netip.MustParseAddr(f.Text("floating_ip_address"))
-			newClient(w).put("floatingips/"+f.ID+"/tags", map[string]any{"tags": []string{}}) // it becomes the customer's
-			newClient(w).put("floatingips/"+f.ID, map[string]any{"floatingip": map[string]any{"description": "customer's"}})
+			world.NewClient(w).Put("floatingips/"+f.ID+"/tags", map[string]any{"tags": []string{}}) // it becomes the customer's
+			world.NewClient(w).Put("floatingips/"+f.ID, map[string]any{"floatingip": map[string]any{"description": "customer's"}})
 		}
 	}
-	e := estate(t)
+	e := world.Estate(t)
 	e.Gateways[0].FloatingIP = address
-	w.apply(e, plan.Options{})
+	w.Apply(e, plan.Options{})
 	next := e.Gateways[0]
 	next.Owner.Name, next.Manifests = "dc9", nil
 	next.ServiceCIDR = netip.MustParsePrefix("100.64.0.0/24")
 	e.Gateways = append(e.Gateways[1:], next)
 	for range 3 {
-		w.apply(e, plan.Options{Prune: true})
-		w.whole()
-		w.pass(time.Hour)
+		w.Apply(e, plan.Options{Prune: true})
+		w.Whole()
+		w.Pass(time.Hour)
 	}
-	if p := w.plan(e, plan.Options{Prune: true}); len(p.Changes) > 0 {
+	if p := w.Plan(e, plan.Options{Prune: true}); len(p.Changes) > 0 {
 		t.Errorf("three runs later %s: %s %s", p.Changes[0].ID, p.Changes[0].Reason, p.Changes[0].Held)
 	}
-	for _, f := range snapshot(t, w).Of("floating-ip") {
+	for _, f := range world.Snapshot(t, w).Of("floating-ip") {
 		if f.Text("floating_ip_address") == address.String() && f.Text("port_id") == "" {
 			t.Error("the address was handed over to nobody")
 		}
@@ -223,23 +207,23 @@ func TestASuccessorTakesOverAPinnedAddress(t *testing.T) {
 // TestTheTreeIsWholeWhenAGatewayFails removes one gateway while another can't be
 // made: the index lists what stands.
 func TestTheTreeIsWholeWhenAGatewayFails(t *testing.T) {
-	w := newWorld(t, simulator.Options{})
-	w.apply(estate(t), plan.Options{})
-	e := estate(t)
+	w := world.New(t, simulator.Options{})
+	w.Apply(world.Estate(t), plan.Options{})
+	e := world.Estate(t)
 	next := e.Gateways[0]
 	next.Owner.Name, next.Manifests = "dc9", nil
 	e.Gateways = append(e.Gateways[1:], next)
-	w.fault = func(_ int, r *http.Request) simulator.Fault {
+	w.Disturb(func(_ int, r *http.Request) simulator.Fault {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/floatingips") {
 			return simulator.Fault{Do: simulator.Fail, Status: 409, Type: "OverQuota", Message: "Quota exceeded for resources: ['floatingip']."}
 		}
 		return simulator.Fault{}
-	}
-	if err := w.run(t.Context(), e, plan.Options{Prune: true}, 2); err == nil {
+	})
+	if err := w.Run(t.Context(), e, plan.Options{Prune: true}, 2); err == nil {
 		t.Fatal("the quota was not met")
 	}
-	w.whole()
-	w.heal()
-	w.apply(e, plan.Options{Prune: true})
-	w.whole()
+	w.Whole()
+	w.Heal()
+	w.Apply(e, plan.Options{Prune: true})
+	w.Whole()
 }

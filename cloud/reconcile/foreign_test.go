@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -20,15 +21,15 @@ import (
 // TestForeignObjectsAreLeftAlone fills the project with what is not ours and wants
 // every bit of it byte for byte as it was after apply, update, move and prune.
 func TestForeignObjectsAreLeftAlone(t *testing.T) {
-	w := newWorld(t, simulator.Options{})
-	w.apply(estate(t), plan.Options{})
+	w := world.New(t, simulator.Options{})
+	w.Apply(world.Estate(t), plan.Options{})
 	c := plant(w)
 	before := c.look()
-	readme := filepath.Join(w.tree, "acme", "README.md")
+	readme := filepath.Join(w.Tree, "acme", "README.md")
 	if err := os.WriteFile(readme, []byte("ours\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := w.plan(estate(t), plan.Options{Prune: true})
+	p := w.Plan(world.Estate(t), plan.Options{Prune: true})
 	if len(p.Pending()) > 0 {
 		t.Errorf("look-alikes make changes: %s: %s", p.Pending()[0].ID, p.Pending()[0].Reason)
 	}
@@ -43,14 +44,14 @@ func TestForeignObjectsAreLeftAlone(t *testing.T) {
 	fewer := renumber(t)
 	fewer.Gateways = fewer.Gateways[1:]
 	for _, r := range []run{
-		{estate(t), plan.Options{}},
+		{world.Estate(t), plan.Options{}},
 		{changed(t), plan.Options{}},
 		{moved(t), plan.Options{}},
 		{renumber(t), plan.Options{}},
 		{fewer, plan.Options{Prune: true, Hold: day}},
 		{fewer, plan.Options{Prune: true, PodsGone: true}},
 	} {
-		w.apply(r.estate, r.options)
+		w.Apply(r.estate, r.options)
 		if diff := cmp.Diff(before, c.look()); diff != "" {
 			t.Fatalf("foreign objects changed (-before +after):\n%s", diff)
 		}
@@ -62,7 +63,7 @@ func TestForeignObjectsAreLeftAlone(t *testing.T) {
 
 // renumber moves the gateways whose addresses nobody has pinned to other ranges.
 func renumber(t testing.TB) vpn.Estate {
-	e := estate(t)
+	e := world.Estate(t)
 	e.Gateways[0].ServiceCIDR = netip.MustParsePrefix("10.77.0.0/24")
 	for i := range e.Gateways {
 		if g := &e.Gateways[i]; g.WireGuard != nil {
@@ -74,7 +75,7 @@ func renumber(t testing.TB) vpn.Estate {
 
 // crowd is what other hands have in the project, and on our own objects.
 type crowd struct {
-	client
+	world.Client
 	ids   map[string]bool // whole objects
 	parts map[string]bool // of objects that are not theirs: routes, pairs, groups of ports
 	kept  []string        // what a plan has to name
@@ -82,11 +83,11 @@ type crowd struct {
 
 // plant has other hands come to an estate that is whole. What they add to our own
 // objects they add to every gateway but the first, with which it would go.
-func plant(w *world) *crowd {
-	w.t.Helper()
-	c := &crowd{newClient(w), map[string]bool{}, map[string]bool{}, nil}
-	first := estate(w.t).Gateways[0].Owner
-	for _, o := range snapshot(w.t, w) {
+func plant(w *world.World) *crowd {
+	w.T.Helper()
+	c := &crowd{world.NewClient(w), map[string]bool{}, map[string]bool{}, nil}
+	first := world.Estate(w.T).Gateways[0].Owner
+	for _, o := range world.Snapshot(w.T, w) {
 		owner, ours := ownerOf(o)
 		if !ours {
 			continue
@@ -121,18 +122,18 @@ func ownerOf(o simulator.Object) (vpn.Owner, bool) {
 func (c *crowd) own(id string) string { c.ids[id] = true; return id }
 
 func (c *crowd) retag(path, id string, tags ...string) {
-	c.put(path+"/"+id+"/tags", map[string]any{"tags": tags})
+	c.Put(path+"/"+id+"/tags", map[string]any{"tags": tags})
 }
 
 // find is the ID of something by its name.
 func (c *crowd) find(kind, name string) string {
-	c.t.Helper()
-	for _, o := range snapshot(c.t, c.world).Of(kind) {
+	c.T.Helper()
+	for _, o := range world.Snapshot(c.T, c.World).Of(kind) {
 		if o.Text("name") == name {
 			return o.ID
 		}
 	}
-	c.t.Fatalf("no %s %s", kind, name)
+	c.T.Fatalf("no %s %s", kind, name)
 	return ""
 }
 
@@ -140,35 +141,35 @@ func (c *crowd) find(kind, name string) string {
 // description with the name of another.
 func (c *crowd) groups(like simulator.Object) {
 	name, description := like.Text("name"), like.Text("description")
-	c.own(c.post("security-groups", "security_group", map[string]any{"name": name}))
-	c.own(c.post("security-groups", "security_group", map[string]any{"name": name + "-copy", "description": description}))
-	id := c.own(c.post("security-groups", "security_group", map[string]any{"name": name, "description": "by hand"}))
+	c.own(c.Post("security-groups", "security_group", map[string]any{"name": name}))
+	c.own(c.Post("security-groups", "security_group", map[string]any{"name": name + "-copy", "description": description}))
+	id := c.own(c.Post("security-groups", "security_group", map[string]any{"name": name, "description": "by hand"}))
 	c.retag("security-groups", id, "vpn.bnerd.net/managed=somebody", "team=red")
 }
 
 func (c *crowd) ports(like simulator.Object) {
 	network, name := c.find("network", "vpn-transit"), like.Text("name")
-	c.own(c.post("ports", "port", map[string]any{"network_id": network, "name": name}))
-	c.own(c.post("ports", "port", map[string]any{"network_id": network, "name": name + "-copy", "description": like.Text("description")}))
-	id := c.own(c.post("ports", "port", map[string]any{"network_id": network, "name": name, "description": "by hand"}))
+	c.own(c.Post("ports", "port", map[string]any{"network_id": network, "name": name}))
+	c.own(c.Post("ports", "port", map[string]any{"network_id": network, "name": name + "-copy", "description": like.Text("description")}))
+	id := c.own(c.Post("ports", "port", map[string]any{"network_id": network, "name": name, "description": "by hand"}))
 	c.retag("ports", id, "vpn.bnerd.net/managed=somebody", "team=red")
 }
 
 // floats are addresses with a description like ours, free ones and one in use.
 func (c *crowd) floats(like simulator.Object) {
 	pool, description := c.find("network", "public"), like.Text("description")
-	c.own(c.post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": description + " (copy)"}))
-	id := c.own(c.post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": strings.ToUpper(description)}))
+	c.own(c.Post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": description + " (copy)"}))
+	id := c.own(c.Post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": strings.ToUpper(description)}))
 	c.retag("floatingips", id, "vpn.bnerd.net/managed=somebody", "team=red")
-	port := c.own(c.post("ports", "port", map[string]any{"network_id": c.find("network", "vpn-transit"), "name": "lb"}))
-	c.own(c.post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "port_id": port}))
+	port := c.own(c.Post("ports", "port", map[string]any{"network_id": c.find("network", "vpn-transit"), "name": "lb"}))
+	c.own(c.Post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "port_id": port}))
 }
 
 // add puts something of their own onto one of our objects.
 func (c *crowd) add(o simulator.Object, owner vpn.Owner) {
 	switch o.Kind {
 	case "security-group":
-		c.own(c.post("security-group-rules", "security_group_rule", map[string]any{"security_group_id": o.ID, "direction": "ingress",
+		c.own(c.Post("security-group-rules", "security_group_rule", map[string]any{"security_group_id": o.ID, "direction": "ingress",
 			"protocol": "tcp", "port_range_min": 22, "port_range_max": 22, "remote_ip_prefix": "192.0.2.0/24"}))
 		c.keeps(owner, "rule ingress tcp 22 192.0.2.0/24")
 	case "port":
@@ -180,9 +181,9 @@ func (c *crowd) add(o simulator.Object, owner vpn.Owner) {
 			c.parts["pair "+pair+" on "+o.ID] = true
 			c.keeps(owner, "allowed address pair "+pair)
 		}
-		extra := c.own(c.post("security-groups", "security_group", map[string]any{"name": "monitoring"}))
+		extra := c.own(c.Post("security-groups", "security_group", map[string]any{"name": "monitoring"}))
 		groups := append(slices.Clone(o.Attributes["security_groups"].([]any)), extra)
-		c.put("ports/"+o.ID, map[string]any{"port": map[string]any{"allowed_address_pairs": pairs, "security_groups": groups}})
+		c.Put("ports/"+o.ID, map[string]any{"port": map[string]any{"allowed_address_pairs": pairs, "security_groups": groups}})
 		c.parts["group "+extra+" on "+o.ID] = true
 		c.keeps(owner, "security group "+extra+" on the port")
 		for _, to := range []string{subnet, fmt.Sprintf("172.%d.0.0/16", 16+len(c.parts))} {
@@ -204,7 +205,7 @@ func (c *crowd) printed() []string {
 // next hop.
 func (c *crowd) route(to, via, path string) {
 	router := c.find("router", "gateway-router")
-	c.put("routers/"+router+"/add_extraroutes", map[string]any{"router": map[string]any{"routes": []any{
+	c.Put("routers/"+router+"/add_extraroutes", map[string]any{"router": map[string]any{"routes": []any{
 		map[string]any{"destination": to, "nexthop": via},
 	}}})
 	c.parts["route "+to+" "+via+" on "+router] = true
@@ -226,13 +227,13 @@ func (c *crowd) otherEstate() {
 		}
 		return more
 	}
-	group := c.own(c.post("security-groups", "security_group", with(map[string]any{})))
+	group := c.own(c.Post("security-groups", "security_group", with(map[string]any{})))
 	c.retag("security-groups", group, append(slices.Clone(tags), "vpn.bnerd.net/protocol=ipsec", "vpn.bnerd.net/authorization=open",
 		"vpn.bnerd.net/service-cidr=100.64.240.0/24", "vpn.bnerd.net/moving-from=100.64.241.0/24")...)
-	port := c.own(c.post("ports", "port", with(map[string]any{"network_id": c.find("network", "vpn-transit"), "security_groups": []string{group},
+	port := c.own(c.Post("ports", "port", with(map[string]any{"network_id": c.find("network", "vpn-transit"), "security_groups": []string{group},
 		"fixed_ips": []any{map[string]any{"ip_address": "10.254.0.99"}}})))
 	c.retag("ports", port, tags...)
-	float := c.own(c.post("floatingips", "floatingip", map[string]any{"floating_network_id": c.find("network", "public"), "port_id": port,
+	float := c.own(c.Post("floatingips", "floatingip", map[string]any{"floating_network_id": c.find("network", "public"), "port_id": port,
 		"description": named["description"]}))
 	c.retag("floatingips", float, tags...)
 	for _, to := range []string{"100.64.240.0/24", "100.64.241.0/24"} {
@@ -242,13 +243,13 @@ func (c *crowd) otherEstate() {
 
 // look is what there is of theirs, exactly as it is.
 func (c *crowd) look() []string {
-	c.t.Helper()
+	c.T.Helper()
 	var all []string
-	for _, o := range snapshot(c.t, c.world) {
+	for _, o := range world.Snapshot(c.T, c.World) {
 		if c.ids[o.ID] {
 			text, err := json.Marshal(o)
 			if err != nil {
-				c.t.Fatal(err)
+				c.T.Fatal(err)
 			}
 			all = append(all, string(text))
 		}
@@ -286,60 +287,60 @@ func TestLookAlikesInUseAreRefusedByName(t *testing.T) {
 	type makes func(c *crowd, model simulator.Object) (named string)
 	port := func(c *crowd, more map[string]any) string {
 		more["network_id"] = c.find("network", "vpn-transit")
-		return c.own(c.post("ports", "port", more))
+		return c.own(c.Post("ports", "port", more))
 	}
 	like := func(o simulator.Object) map[string]any {
 		return map[string]any{"name": o.Text("name"), "description": o.Text("description")}
 	}
 	for kind, make := range map[string]makes{
 		"security-group": func(c *crowd, o simulator.Object) string {
-			id := c.own(c.post("security-groups", "security_group", like(o)))
+			id := c.own(c.Post("security-groups", "security_group", like(o)))
 			port(c, map[string]any{"name": "web", "security_groups": []string{id}})
 			return id
 		},
 		"port": func(c *crowd, o simulator.Object) string {
 			id := port(c, like(o))
-			c.put("ports/"+id, map[string]any{"port": map[string]any{"device_id": "11111111-2222-3333-4444-555555555555", "device_owner": "compute:nova"}})
+			c.Put("ports/"+id, map[string]any{"port": map[string]any{"device_id": "11111111-2222-3333-4444-555555555555", "device_owner": "compute:nova"}})
 			return id
 		},
 		"floating-ip": func(c *crowd, o simulator.Object) string {
-			id := c.own(c.post("floatingips", "floatingip", map[string]any{"floating_network_id": c.find("network", "public"),
+			id := c.own(c.Post("floatingips", "floatingip", map[string]any{"floating_network_id": c.find("network", "public"),
 				"description": o.Text("description"), "port_id": port(c, map[string]any{"name": "lb"})}))
 			return id
 		},
 	} {
 		t.Run(kind, func(t *testing.T) {
-			model := newWorld(t, simulator.Options{})
-			model.apply(estate(t), plan.Options{})
-			first := estate(t).Gateways[0].Owner
+			model := world.New(t, simulator.Options{})
+			model.Apply(world.Estate(t), plan.Options{})
+			first := world.Estate(t).Gateways[0].Owner
 			var theirs *crowd
 			var named string
-			w := newWorld(t, simulator.Options{})
-			for _, o := range snapshot(t, model).Of(kind) {
+			w := world.New(t, simulator.Options{})
+			for _, o := range world.Snapshot(t, model).Of(kind) {
 				if owner, ours := ownerOf(o); ours && owner == first {
-					theirs = &crowd{newClient(w), map[string]bool{}, map[string]bool{}, nil}
+					theirs = &crowd{world.NewClient(w), map[string]bool{}, map[string]bool{}, nil}
 					named = make(theirs, o)
 				}
 			}
 			before := theirs.look()
 			address := ""
-			for _, o := range snapshot(t, w).Of(kind) {
+			for _, o := range world.Snapshot(t, w).Of(kind) {
 				if o.ID == named {
 					address = o.Text("floating_ip_address")
 				}
 			}
-			err := w.run(t.Context(), estate(t), plan.Options{}, 1)
+			err := w.Run(t.Context(), world.Estate(t), plan.Options{}, 1)
 			if err == nil || !strings.Contains(err.Error(), "lost its tags") || !strings.Contains(err.Error(), named) && (address == "" || !strings.Contains(err.Error(), address)) {
 				t.Errorf("error %v, want one that names %s %s and says that it lost its tags", err, named, address)
 			}
-			refused := w.plan(estate(t), plan.Options{Prune: true}).Refusals
+			refused := w.Plan(world.Estate(t), plan.Options{Prune: true}).Refusals
 			if len(refused) != 1 || refused[0].Owner != first || !strings.Contains(refused[0].Message, named) {
 				t.Errorf("refused by a plan with --prune: %v, want %s of %s alone", refused, named, first)
 			}
 			if diff := cmp.Diff(before, theirs.look()); diff != "" {
 				t.Errorf("(-before +after):\n%s", diff)
 			}
-			doubles := snapshot(t, w).Of(kind).Only(func(o simulator.Object) bool { owner, ours := ownerOf(o); return ours && owner == first })
+			doubles := world.Snapshot(t, w).Of(kind).Only(func(o simulator.Object) bool { owner, ours := ownerOf(o); return ours && owner == first })
 			if len(doubles) > 0 {
 				t.Errorf("another %s was made beside it", kind)
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
 )
@@ -12,11 +13,11 @@ import (
 // TestTheHoldCountsByTheCloudsClock removes a gateway on machines whose clocks are
 // wrong: what is held, and until when, does not depend on them.
 func TestTheHoldCountsByTheCloudsClock(t *testing.T) {
-	w := newWorld(t, simulator.Options{})
-	w.apply(estate(t), plan.Options{})
+	w := world.New(t, simulator.Options{})
+	w.Apply(world.Estate(t), plan.Options{})
 	gone := plan.Options{Prune: true, Hold: time.Hour}
 	planned := func(wrong time.Duration) plan.Plan {
-		in, _, err := w.input(t.Context(), fewer(t), gone)
+		in, _, err := w.Input(t.Context(), fewer(t), gone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,21 +36,21 @@ func TestTheHoldCountsByTheCloudsClock(t *testing.T) {
 		}
 		return n, until
 	}
-	want := w.time().Add(time.Hour)
+	want := w.Time().Add(time.Hour)
 	for _, wrong := range []time.Duration{-24 * time.Hour, 0, 24 * time.Hour} {
 		if n, until := held(planned(wrong)); n == 0 || !until.Equal(want) {
 			t.Errorf("a clock that is %s off: %d held until %s, want some until %s", wrong, n, until, want)
 		}
 	}
-	w.apply(fewer(t), gone)
-	want = w.time().Add(time.Hour)
-	w.pass(30 * time.Minute)
+	w.Apply(fewer(t), gone)
+	want = w.Time().Add(time.Hour)
+	w.Pass(30 * time.Minute)
 	for _, wrong := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
 		if n, until := held(planned(wrong)); n == 0 || until.After(want) || len(planned(wrong).Pending()) > 0 {
 			t.Errorf("a clock that is %s off, half the hold later: %d held until %s, want until %s", wrong, n, until, want)
 		}
 	}
-	w.pass(31 * time.Minute)
+	w.Pass(31 * time.Minute)
 	for _, wrong := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
 		if n, _ := held(planned(wrong)); n > 0 {
 			t.Errorf("a clock that is %s off: %d held when the hold is over", wrong, n)

@@ -1,13 +1,13 @@
 package reconcile_test
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
 )
@@ -16,36 +16,36 @@ import (
 // that runs, and a new gateway come that is first in the order: neither gets a
 // range, and nothing of any other changes.
 func TestADamagedLedgerFreesNothing(t *testing.T) {
-	built := newWorld(t, simulator.Options{})
-	built.apply(estate(t), plan.Options{})
-	first := estate(t).Gateways[0].Owner
+	built := world.New(t, simulator.Options{})
+	built.Apply(world.Estate(t), plan.Options{})
+	first := world.Estate(t).Gateways[0].Owner
 	group, port, tags := ledgerOf(t, built, first.String())
 	without := func(part string) []string {
 		return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return strings.HasPrefix(tag, "vpn.bnerd.net/"+part) })
 	}
-	for name, damage := range map[string]func(c client){
-		"the service CIDR is lost": func(c client) {
-			c.put("security-groups/"+group+"/tags", map[string]any{"tags": without("service-cidr=")})
+	for name, damage := range map[string]func(c world.Client){
+		"the service CIDR is lost": func(c world.Client) {
+			c.Put("security-groups/"+group+"/tags", map[string]any{"tags": without("service-cidr=")})
 		},
-		"the virtual IPs are lost": func(c client) {
-			c.put("security-groups/"+group+"/tags", map[string]any{"tags": without("vips.")})
+		"the virtual IPs are lost": func(c world.Client) {
+			c.Put("security-groups/"+group+"/tags", map[string]any{"tags": without("vips.")})
 		},
-		"all tags are lost": func(c client) { c.put("security-groups/"+group+"/tags", map[string]any{"tags": []string{}}) },
-		"the group is gone": func(c client) {
-			c.put("ports/"+port, map[string]any{"port": map[string]any{"security_groups": []string{}}})
-			c.send(http.MethodDelete, simulated+"/network/v2.0/security-groups/"+group, nil).Body.Close()
+		"all tags are lost": func(c world.Client) { c.Put("security-groups/"+group+"/tags", map[string]any{"tags": []string{}}) },
+		"the group is gone": func(c world.Client) {
+			c.Put("ports/"+port, map[string]any{"port": map[string]any{"security_groups": []string{}}})
+			c.Remove("security-groups/" + group)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := built.copy(t)
-			damage(newClient(w))
-			e := estate(t)
+			w := built.Copy(t)
+			damage(world.NewClient(w))
+			e := world.Estate(t)
 			next := e.Gateways[0]
 			next.Owner.Name, next.Manifests = "aaa", nil
 			next.Exposures, next.ReverseExposures, next.Peers = nil, nil, nil
 			e.Gateways = append(e.Gateways, next)
 			for _, o := range []plan.Options{{}, {Prune: true}} {
-				p := w.plan(e, o)
+				p := w.Plan(e, o)
 				for _, c := range p.Pending() {
 					t.Errorf("%s %s: %s", c.Action, c.ID, c.Reason)
 				}
@@ -66,9 +66,9 @@ func TestADamagedLedgerFreesNothing(t *testing.T) {
 }
 
 // ledgerOf is the group of an owner, its tags, and the port.
-func ledgerOf(t *testing.T, w *world, owner string) (group, port string, tags []string) {
+func ledgerOf(t *testing.T, w *world.World, owner string) (group, port string, tags []string) {
 	t.Helper()
-	for _, o := range snapshot(t, w) {
+	for _, o := range world.Snapshot(t, w) {
 		switch {
 		case !slices.Contains(o.Tags(), "vpn.bnerd.net/owner="+owner):
 		case o.Kind == "security-group":

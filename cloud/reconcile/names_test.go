@@ -15,7 +15,7 @@ func TestNamesThatCantBeMarked(t *testing.T) {
 	long := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: strings.Repeat("a", 64)}
 	short := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: "acme", Name: "dc1"}
 	for sentence, c := range map[string]struct {
-		estate string
+		Estate string
 		owner  vpn.Owner
 		want   string // part of its refusal; empty: none
 	}{
@@ -24,7 +24,7 @@ func TestNamesThatCantBeMarked(t *testing.T) {
 		"an estate that fits no tag":      {"a,b", short, "not a DNS label"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			in := Input{Estate: vpn.Estate{Name: c.estate, Gateways: []vpn.Gateway{{Owner: c.owner}}}, Manifests: 1}
+			in := Input{Estate: vpn.Estate{Name: c.Estate, Gateways: []vpn.Gateway{{Owner: c.owner}}}, Manifests: 1}
 			said := ""
 			for _, r := range prepare(in, &cloud.Observation{Graph: resource.Graph{}}).refusals {
 				if r.Owner == c.owner && r.Hint == "give it another name" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/netip"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
@@ -43,11 +42,11 @@ type Result struct {
 	Inputs  map[vpn.Owner]render.Input // what each gateway was rendered from
 	Desired resource.Graph             // what they were rendered to
 
-	drivers  []cloud.Driver
-	gateways []vpn.Gateway // all that have a manifest
-	tree     bool          // the Kubernetes side is files
-	leftOut  []plan.Change // in a cluster: of the cloud side, which the options leave out
-	pool     netip.Prefix
+	Gateways []vpn.Gateway // all that have a manifest
+	LeftOut  []plan.Change // in a cluster: of the cloud side, which the options leave out
+
+	drivers []cloud.Driver
+	tree    bool // the Kubernetes side is files
 }
 
 // Plan observes the estate and decides what has to change. It changes nothing.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -15,8 +16,8 @@ import (
 )
 
 // renumbered has ranges and virtual IPs that nobody would choose anew.
-func renumbered(w *world) vpn.Estate {
-	e := estate(w.t)
+func renumbered(w *world.World) vpn.Estate {
+	e := world.Estate(w.T)
 	for i := range e.Gateways {
 		g := &e.Gateways[i]
 		if g.ServiceCIDR.IsValid() {
@@ -52,17 +53,17 @@ func inside(p netip.Prefix, octet int) netip.Addr {
 
 // fromOperator makes an operator's of everything that the gateways have, and asks for them
 // without saying which addresses they have: their statuses do.
-func fromOperator(w *world) vpn.Estate {
-	w.operated = nil
+func fromOperator(w *world.World) vpn.Estate {
+	w.Operated = nil
 	for i, g := range renumbered(w).Gateways {
-		w.operated = append(w.operated, handOver(w, g, uid(i)))
+		w.Operated = append(w.Operated, handOver(w, g, uid(i)))
 	}
-	for _, path := range w.files() {
-		if err := os.Remove(filepath.Join(w.tree, path)); err != nil {
-			w.t.Fatal(err)
+	for _, path := range w.Files() {
+		if err := os.Remove(filepath.Join(w.Tree, path)); err != nil {
+			w.T.Fatal(err)
 		}
 	}
-	e := estate(w.t)
+	e := world.Estate(w.T)
 	for i := range e.Gateways {
 		g := e.Gateways[i]
 		g.ServiceCIDR = renumbered(w).Gateways[i].ServiceCIDR
@@ -83,11 +84,11 @@ func operatorTag(o vpn.Owner, uid string) string {
 
 // handOver makes what a gateway has an operator's, and writes the status that it has
 // then.
-func handOver(w *world, g vpn.Gateway, uid string) alloc.Operated {
-	w.t.Helper()
-	c := newClient(w)
+func handOver(w *world.World, g vpn.Gateway, uid string) alloc.Operated {
+	w.T.Helper()
+	c := world.NewClient(w)
 	status := alloc.Operated{Owner: g.Owner, UID: uid}
-	for _, o := range snapshot(w.t, w) {
+	for _, o := range world.Snapshot(w.T, w) {
 		if owner, ours := ownerOf(o); !ours || owner != g.Owner {
 			continue
 		}
@@ -97,33 +98,33 @@ func handOver(w *world, g vpn.Gateway, uid string) alloc.Operated {
 		case "security-group":
 			l, _, err := state.ReadLedger(texts(o.Attributes["tags"]))
 			if err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			status.ServiceCIDR, status.VirtualIPs = l.ServiceCIDR, map[string]netip.Addr{}
 			for name := range l.VirtualIPs {
 				status.VirtualIPs[name] = l.VirtualIP(name)
 			}
-			c.put("security-groups/"+o.ID, map[string]any{"security_group": names})
-			c.put("security-groups/"+o.ID+"/tags", map[string]any{"tags": tags})
-			c.undescribe(o)
+			c.Put("security-groups/"+o.ID, map[string]any{"security_group": names})
+			c.Put("security-groups/"+o.ID+"/tags", map[string]any{"tags": tags})
+			undescribe(c, o)
 		case "port":
 			ip := o.Attributes["fixed_ips"].([]any)[0].(map[string]any)["ip_address"].(string)
 			status.PortAddress = netip.MustParseAddr(ip)
-			c.put("ports/"+o.ID, map[string]any{"port": names})
-			c.put("ports/"+o.ID+"/tags", map[string]any{"tags": tags})
+			c.Put("ports/"+o.ID, map[string]any{"port": names})
+			c.Put("ports/"+o.ID+"/tags", map[string]any{"tags": tags})
 		case "floating-ip":
 			status.FloatingIP = netip.MustParseAddr(o.Text("floating_ip_address"))
-			c.put("floatingips/"+o.ID, map[string]any{"floatingip": map[string]any{"description": names["description"]}})
-			c.put("floatingips/"+o.ID+"/tags", map[string]any{"tags": tags})
+			c.Put("floatingips/"+o.ID, map[string]any{"floatingip": map[string]any{"description": names["description"]}})
+			c.Put("floatingips/"+o.ID+"/tags", map[string]any{"tags": tags})
 		}
 	}
 	return status
 }
 
 // undescribe makes the rules of a group anew, without a word.
-func (c client) undescribe(group simulator.Object) {
-	c.t.Helper()
-	for _, r := range snapshot(c.t, c.world).Of("security-group-rule") {
+func undescribe(c world.Client, group simulator.Object) {
+	c.T.Helper()
+	for _, r := range world.Snapshot(c.T, c.World).Of("security-group-rule") {
 		if r.Text("security_group_id") != group.ID || r.Text("direction") != "ingress" {
 			continue
 		}
@@ -131,8 +132,8 @@ func (c client) undescribe(group simulator.Object) {
 		for _, name := range []string{"security_group_id", "direction", "ethertype", "protocol", "port_range_min", "port_range_max", "remote_ip_prefix"} {
 			body[name] = r.Attributes[name]
 		}
-		c.send("DELETE", simulated+"/network/v2.0/security-group-rules/"+r.ID, nil).Body.Close()
-		c.post("security-group-rules", "security_group_rule", body)
+		c.Remove("security-group-rules/" + r.ID)
+		c.Post("security-group-rules", "security_group_rule", body)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
 )
@@ -12,7 +13,7 @@ import (
 // TestAPinTakesNobodysAddress pins a free floating IP that carries tags: whoever
 // they name has it, though no port does.
 func TestAPinTakesNobodysAddress(t *testing.T) {
-	second := estate(t).Gateways[1].Owner.String()
+	second := world.Estate(t).Gateways[1].Owner.String()
 	tags := func(estate, owner string) []string {
 		return []string{"vpn.bnerd.net/estate=" + estate, "vpn.bnerd.net/managed=vpnctl", "vpn.bnerd.net/owner=" + owner}
 	}
@@ -22,28 +23,28 @@ func TestAPinTakesNobodysAddress(t *testing.T) {
 	}{
 		"tagged by another tool":                {[]string{"team=red"}, ""},
 		"of another estate":                     {tags("zeta", "VPNGateway/x/y"), "carries the tags of VPNGateway/x/y of estate zeta"},
-		"of another estate, under our own name": {tags("zeta", estate(t).Gateways[0].Owner.String()), "of estate zeta"},
-		"of a gateway that stays":               {tags(estate(t).Name, second), "carries the tags of " + second},
+		"of another estate, under our own name": {tags("zeta", world.Estate(t).Gateways[0].Owner.String()), "of estate zeta"},
+		"of a gateway that stays":               {tags(world.Estate(t).Name, second), "carries the tags of " + second},
 		"of an owner that the tags do not name": {[]string{"vpn.bnerd.net/managed=vpnctl"}, "carries the tags of somebody"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, e := newWorld(t, simulator.Options{}), estate(t)
-			w.apply(e, plan.Options{})
+			w, e := world.New(t, simulator.Options{}), world.Estate(t)
+			w.Apply(e, plan.Options{})
 			var pool string
-			for _, n := range snapshot(t, w).Of("network") {
+			for _, n := range world.Snapshot(t, w).Of("network") {
 				if n.Text("name") == e.OpenStack.FloatingIPPool {
 					pool = n.ID
 				}
 			}
-			id := newClient(w).post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": "set aside"})
-			newClient(w).put("floatingips/"+id+"/tags", map[string]any{"tags": c.tags})
-			for _, f := range snapshot(t, w).Of("floating-ip") {
+			id := world.NewClient(w).Post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": "set aside"})
+			world.NewClient(w).Put("floatingips/"+id+"/tags", map[string]any{"tags": c.tags})
+			for _, f := range world.Snapshot(t, w).Of("floating-ip") {
 				if f.ID == id {
 					e.Gateways[0].FloatingIP = netip.MustParseAddr(f.Text("floating_ip_address"))
 				}
 			}
 			var said []string
-			for _, r := range w.plan(e, plan.Options{Prune: true}).Refusals {
+			for _, r := range w.Plan(e, plan.Options{Prune: true}).Refusals {
 				if r.Owner == e.Gateways[0].Owner {
 					said = append(said, r.Message)
 				}

@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"net/netip"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -43,21 +44,21 @@ func places() map[string]life {
 const free = 50
 
 // ending is the end of the n-th gateway and the beginning of its heir.
-func ending(all, rest func(w *world) vpn.Estate, n int) life {
+func ending(all, rest func(w *world.World) vpn.Estate, n int) life {
 	return placing(heir("new", n, rest), plan.Options{Prune: true, PodsGone: true},
 		step{all, plan.Options{}}, step{rest, plan.Options{Prune: true, Hold: day}})
 }
 
 // placing is a life whose last run is disturbed by what ends it, or one gateway's
 // part in it: where gateways are placed depends on nothing else.
-func placing(last func(w *world) vpn.Estate, o plan.Options, before ...step) life {
+func placing(last func(w *world.World) vpn.Estate, o plan.Options, before ...step) life {
 	return life{steps: append(before, step{last, o}), fatal: true}
 }
 
 // crew is an estate of small gateways with these names, on the first few nodes.
-func crew(nodes int, names ...string) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
-		e := estate(w.t)
+func crew(nodes int, names ...string) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
+		e := world.Estate(w.T)
 		model := e.Gateways[0]
 		model.Manifests = nil
 		e.Gateways = nil
@@ -72,8 +73,8 @@ func crew(nodes int, names ...string) func(w *world) vpn.Estate {
 }
 
 // heir adds a gateway that pins the n-th range of the pool.
-func heir(name string, n int, base func(w *world) vpn.Estate) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
+func heir(name string, n int, base func(w *world.World) vpn.Estate) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
 		e := base(w)
 		g := e.Gateways[0]
 		g.Owner.Name = name
@@ -84,8 +85,8 @@ func heir(name string, n int, base func(w *world) vpn.Estate) func(w *world) vpn
 }
 
 // full lets a node carry so many gateways.
-func full(most int, base func(w *world) vpn.Estate) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
+func full(most int, base func(w *world.World) vpn.Estate) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
 		e := base(w)
 		e.Pod.MaxGatewaysPerNode = most
 		return e
@@ -93,8 +94,8 @@ func full(most int, base func(w *world) vpn.Estate) func(w *world) vpn.Estate {
 }
 
 // named is the same estate under another name, and in a pool of its own.
-func named(name string, base func(w *world) vpn.Estate) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
+func named(name string, base func(w *world.World) vpn.Estate) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
 		e := base(w)
 		e.Name, e.ServiceCIDRPool = name, netip.MustParsePrefix("100.80.0.0/16")
 		return e
@@ -102,8 +103,8 @@ func named(name string, base func(w *world) vpn.Estate) func(w *world) vpn.Estat
 }
 
 // nodesFrom takes the first nodes away.
-func nodesFrom(n int, base func(w *world) vpn.Estate) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
+func nodesFrom(n int, base func(w *world.World) vpn.Estate) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
 		e := base(w)
 		e.Kubernetes.Nodes = e.Kubernetes.Nodes[n:]
 		return e
@@ -111,8 +112,8 @@ func nodesFrom(n int, base func(w *world) vpn.Estate) func(w *world) vpn.Estate 
 }
 
 // oneWay has no reverse exposures, and so no routes.
-func oneWay(base func(w *world) vpn.Estate) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
+func oneWay(base func(w *world.World) vpn.Estate) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
 		e := base(w)
 		for i := range e.Gateways {
 			e.Gateways[i].ReverseExposures = nil
@@ -123,14 +124,14 @@ func oneWay(base func(w *world) vpn.Estate) func(w *world) vpn.Estate {
 }
 
 // renetted has its ports on another network, which is made for that.
-func renetted(base func(w *world) vpn.Estate) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
-		e, c := base(w), newClient(w)
-		e.OpenStack.Network = c.post("networks", "network", map[string]any{"name": "transit-2"})
-		subnet := c.post("subnets", "subnet", map[string]any{"name": "transit-2", "network_id": e.OpenStack.Network, "ip_version": 4, "cidr": "10.99.0.0/24"})
-		for _, r := range snapshot(w.t, w).Of("router") {
+func renetted(base func(w *world.World) vpn.Estate) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
+		e, c := base(w), world.NewClient(w)
+		e.OpenStack.Network = c.Post("networks", "network", map[string]any{"name": "transit-2"})
+		subnet := c.Post("subnets", "subnet", map[string]any{"name": "transit-2", "network_id": e.OpenStack.Network, "ip_version": 4, "cidr": "10.99.0.0/24"})
+		for _, r := range world.Snapshot(w.T, w).Of("router") {
 			if r.Text("name") == e.OpenStack.Router {
-				c.put("routers/"+r.ID+"/add_router_interface", map[string]any{"subnet_id": subnet})
+				c.Put("routers/"+r.ID+"/add_router_interface", map[string]any{"subnet_id": subnet})
 			}
 		}
 		return e

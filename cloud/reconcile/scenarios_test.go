@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // step is one run of a scenario; its estate may depend on what there is by then.
 type step struct {
-	estate  func(w *world) vpn.Estate
+	estate  func(w *world.World) vpn.Estate
 	options plan.Options
 }
 
@@ -34,7 +35,7 @@ type life struct {
 const day = 24 * time.Hour
 
 var (
-	made     = step{anywhere(estate), plan.Options{}}
+	made     = step{anywhere(world.Estate), plan.Options{}}
 	draining = step{anywhere(fewer), plan.Options{Prune: true, Hold: day}}
 )
 
@@ -55,36 +56,36 @@ var scenarios = map[string]life{
 }
 
 // anywhere is for estates that don't depend on what there is.
-func anywhere(e func(t testing.TB) vpn.Estate) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate { return e(w.t) }
+func anywhere(e func(t testing.TB) vpn.Estate) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate { return e(w.T) }
 }
 
 // pinned pins the floating IP that the first gateway has.
-func pinned(w *world) vpn.Estate {
-	e := estate(w.t)
-	for _, f := range snapshot(w.t, w).Of("floating-ip") {
+func pinned(w *world.World) vpn.Estate {
+	e := world.Estate(w.T)
+	for _, f := range world.Snapshot(w.T, w).Of("floating-ip") {
 		if strings.Contains(f.Text("description"), e.Gateways[0].Owner.String()) {
 			e.Gateways[0].FloatingIP = netip.MustParseAddr(f.Text("floating_ip_address"))
 		}
 	}
 	if !e.Gateways[0].FloatingIP.IsValid() {
-		w.t.Fatal("the first gateway has no floating IP")
+		w.T.Fatal("the first gateway has no floating IP")
 	}
 	return e
 }
 
 // customers pins a floating IP that the customer has taken.
-func customers(name string) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
-		e := estate(w.t)
+func customers(name string) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
+		e := world.Estate(w.T)
 		var pool string
-		for _, n := range snapshot(w.t, w).Of("network") {
+		for _, n := range world.Snapshot(w.T, w).Of("network") {
 			if n.Text("name") == e.OpenStack.FloatingIPPool {
 				pool = n.ID
 			}
 		}
-		id := newClient(w).post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": "customer's " + name})
-		for _, f := range snapshot(w.t, w).Of("floating-ip") {
+		id := world.NewClient(w).Post("floatingips", "floatingip", map[string]any{"floating_network_id": pool, "description": "customer's " + name})
+		for _, f := range world.Snapshot(w.T, w).Of("floating-ip") {
 			if f.ID == id {
 				e.Gateways[0].FloatingIP = netip.MustParseAddr(f.Text("floating_ip_address"))
 			}
@@ -94,12 +95,12 @@ func customers(name string) func(w *world) vpn.Estate {
 }
 
 // at pins the service CIDR of the first gateway, to which a route leads.
-func at(cidr string) func(w *world) vpn.Estate {
-	return func(w *world) vpn.Estate {
-		e := estate(w.t)
+func at(cidr string) func(w *world.World) vpn.Estate {
+	return func(w *world.World) vpn.Estate {
+		e := world.Estate(w.T)
 		e.Gateways[0].ServiceCIDR = netip.MustParsePrefix(cidr)
 		if len(e.Gateways[0].ReverseExposures) == 0 {
-			w.t.Fatal("no route leads to the first gateway's range")
+			w.T.Fatal("no route leads to the first gateway's range")
 		}
 		return e
 	}
@@ -107,7 +108,7 @@ func at(cidr string) func(w *world) vpn.Estate {
 
 // changed adds and removes exposures, moves a peer and grants another access.
 func changed(t testing.TB) vpn.Estate {
-	e := estate(t)
+	e := world.Estate(t)
 	for i := range e.Gateways {
 		g := &e.Gateways[i]
 		if len(g.Exposures) > 1 {
@@ -150,14 +151,14 @@ func dropGrants(g *vpn.Gateway) {
 
 // moved takes the node away that carries the first gateway.
 func moved(t testing.TB) vpn.Estate {
-	e := estate(t)
+	e := world.Estate(t)
 	e.Kubernetes.Nodes = e.Kubernetes.Nodes[1:]
 	return e
 }
 
 // fewer has lost its first gateway's manifests.
 func fewer(t testing.TB) vpn.Estate {
-	e := estate(t)
+	e := world.Estate(t)
 	e.Gateways = e.Gateways[1:]
 	return e
 }
@@ -165,7 +166,7 @@ func fewer(t testing.TB) vpn.Estate {
 // firstExposure has the exposure of the first gateway alone that comes last by name:
 // its virtual IP is another than when all come at once.
 func firstExposure(t testing.TB) vpn.Estate {
-	e := estate(t)
+	e := world.Estate(t)
 	g := &e.Gateways[0]
 	if len(g.Exposures) < 2 {
 		t.Fatal("the first gateway has too few exposures")
@@ -177,7 +178,7 @@ func firstExposure(t testing.TB) vpn.Estate {
 
 // succeeded has another gateway in the place of the first one, which pins its range.
 func succeeded(t testing.TB) vpn.Estate {
-	e := estate(t)
+	e := world.Estate(t)
 	next := e.Gateways[0]
 	next.Owner.Name, next.Manifests = "dc9", nil
 	next.ServiceCIDR = netip.MustParsePrefix("100.64.0.0/24")
@@ -187,7 +188,7 @@ func succeeded(t testing.TB) vpn.Estate {
 
 // withoutPeer has lost a peer of the WireGuard gateway.
 func withoutPeer(t testing.TB) vpn.Estate {
-	e := estate(t)
+	e := world.Estate(t)
 	for i := range e.Gateways {
 		if g := &e.Gateways[i]; g.Protocol == vpn.WireGuard {
 			g.Peers = g.Peers[1:]

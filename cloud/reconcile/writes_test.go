@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -58,13 +59,13 @@ func BenchmarkNewGateway(b *testing.B) {
 
 // newGateway applies a gateway to an estate that has the others already.
 func newGateway(t testing.TB) (writes []string, reads int) {
-	w, all := newWorld(t, simulator.Options{}), estate(t)
+	w, all := world.New(t, simulator.Options{}), world.Estate(t)
 	others := all
 	others.Gateways = slices.DeleteFunc(slices.Clone(all.Gateways), func(g vpn.Gateway) bool { return g.Owner.Path() == "acme/dc1" })
-	w.apply(others, plan.Options{})
-	w.sim.Reset()
-	w.apply(all, plan.Options{})
-	for _, c := range w.sim.Calls() {
+	w.Apply(others, plan.Options{})
+	w.Sim.Reset()
+	w.Apply(all, plan.Options{})
+	for _, c := range w.Sim.Calls() {
 		switch {
 		case c.Write():
 			writes = append(writes, c.Method+" "+c.Pattern)

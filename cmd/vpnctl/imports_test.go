@@ -31,6 +31,11 @@ var forbidden = []struct{ from, to, why string }{
 	{"cloud/openstack", module + "render", "drivers carry out, they don't decide"},
 	{"cloud/directory", module + "cloud/openstack", "drivers don't know each other"},
 	{"cloud/directory", module + "render", "drivers carry out, they don't decide"},
+	{"cloud/kube", module + "cloud/reconcile", "drivers carry out, they don't decide"},
+	{"cloud/reconcile/board", module + "cloud/reconcile/controller", "what is shown asks nobody"},
+	{"cloud/reconcile/standing", module + "cloud/kube", "how gateways stand follows from what a run saw and did"},
+	{"cloud/reconcile/controller", module + "cloud/reconcile/world", "what is shipped doesn't need what tests happen in"},
+	{"cmd", module + "cloud/reconcile/world", "what is shipped doesn't need what tests happen in"},
 	{"cloud/simulator", module + "plan", "the simulator stands for a cloud that knows nothing of vpnctl"},
 	{"cloud/simulator", module + "state", "the simulator stands for a cloud that knows nothing of vpnctl"},
 }
@@ -52,7 +57,7 @@ var homes = []struct {
 	{"golang.zx2c4.com/wireguard", []string{"agent/wireguard"}},
 	{"github.com/vishvananda/netlink", []string{"agent/routing", "agent/firewall", "agent/wireguard"}},
 	{"github.com/miekg/dns", []string{"agent/resolve"}},
-	{"github.com/prometheus/client_golang", []string{"agent", "cloud/reconcile"}},
+	{"github.com/prometheus/client_golang", []string{"agent", "cloud/reconcile/board"}},
 }
 
 // pure are the packages that import the standard library only.

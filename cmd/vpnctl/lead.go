@@ -11,14 +11,14 @@ import (
 	"sync/atomic"
 
 	"github.com/vpnctl/vpnctl/cloud/kube"
-	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/board"
 )
 
 // candidate is one of several replicas, or the only one.
 type candidate struct {
 	elect *kube.Driver // nil: alone
 	lease kube.Lease
-	shows func(reconcile.Standby) // what is waited for
+	shows func(board.Standby) // what is waited for
 }
 
 // ownNamespace is where a pod finds the name of its namespace.
@@ -45,7 +45,7 @@ func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, 
 	ctx, cancel := context.WithCancel(ctx)
 	place := c.lease.Namespace + "/" + c.lease.Name
 	c.lease.Waits = func(holder string, err error) {
-		c.shows(reconcile.Standby{Estate: c.lease.Estate, Lease: place, Leader: holder, Err: err})
+		c.shows(board.Standby{Estate: c.lease.Estate, Lease: place, Leader: holder, Err: err})
 	}
 	var leads atomic.Bool
 	var wait sync.WaitGroup
@@ -62,7 +62,7 @@ func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, 
 	defer cancel()
 	for ctx.Err() == nil {
 		log.Info("standing by", "lease", place)
-		c.shows(reconcile.Standby{Estate: c.lease.Estate, Lease: place})
+		c.shows(board.Standby{Estate: c.lease.Estate, Lease: place})
 		err := c.elect.Lead(ctx, c.lease, func(held context.Context, before string) error {
 			leads.Store(true)
 			defer leads.Store(false)

@@ -11,7 +11,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
-	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/controller"
 	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -90,7 +90,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		if err != nil || driver == nil {
 			return err
 		}
-		loop := &reconcile.Controller{
+		loop := &controller.Controller{
 			EstateFile: file, Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: who,
 			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Withdrawn: cluster.Withdrawn, MaxDeletes: cmp.Or(c.MaxDeletes, -1), Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
 		}

@@ -36,6 +36,9 @@ func (o Owner) Path() string {
 	return o.Namespace + "/" + o.Name
 }
 
+// Gateway tells whether it is a gateway's manifest, not a peer's or a link's.
+func (o Owner) Gateway() bool { return o.Kind == KindVPNGateway || o.Kind == KindIPsecGateway }
+
 // IsZero tells whether no owner is named.
 func (o Owner) IsZero() bool { return o == Owner{} }
 

@@ -1,5 +1,0 @@
-//go:build !race
-
-package reconcile_test
-
-const stride = 1
