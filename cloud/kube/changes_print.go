@@ -72,9 +72,6 @@ func (f *fingerprints) Update(obj any) error { return f.Add(obj) }
 
 // Delete drops an object.
 func (f *fingerprints) Delete(obj any) error {
-	if last, is := obj.(cache.DeletedFinalStateUnknown); is {
-		obj = last.Obj
-	}
 	o, err := meta.Accessor(obj)
 	if err != nil {
 		return err

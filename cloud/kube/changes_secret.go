@@ -80,9 +80,6 @@ func (s *secretPrints) set(o metav1.Object) {
 
 // Delete drops a Secret.
 func (s *secretPrints) Delete(obj any) error {
-	if last, is := obj.(cache.DeletedFinalStateUnknown); is {
-		obj = last.Obj
-	}
 	o, err := meta.Accessor(obj)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
+	worlds "github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/plan"
 )
 
@@ -72,14 +73,14 @@ func changesAreTold(t *testing.T, open opening) {
 		t.Helper()
 		for kind, name := range map[string]string{
 			g.Kind: g.Name, "ConfigMap": g.Name + "-nat", "ServiceAccount": g.Name, "Role": g.Name, "RoleBinding": g.Name,
-			"NetworkPolicy": g.Name + "-nic1", "Deployment": g.Name, "NetworkAttachmentDefinition": g.Name, "Secret": "named", "Node": servers(t)[0].Name,
+			"NetworkPolicy": g.Name + "-nic1", "Deployment": g.Name, "NetworkAttachmentDefinition": g.Name, "Secret": "named", "Node": worlds.Nodes(t)[0].Name,
 		} {
 			drain()
 			probe(kind, name)
 		}
 	}
 	t.Cleanup(func() { // the node is everybody's
-		n := w.on.Get("Node", "", servers(t)[0].Name)
+		n := w.on.Get("Node", "", worlds.Nodes(t)[0].Name)
 		unstructured.RemoveNestedField(n.Object, "spec", "unschedulable")
 		unstructured.RemoveNestedField(n.Object, "spec", "taints")
 		unstructured.RemoveNestedField(n.Object, "metadata", "labels", "probe")

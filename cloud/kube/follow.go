@@ -185,9 +185,6 @@ func (s *shelf) Update(obj any) error { return s.Add(obj) }
 
 // Delete drops an object.
 func (s *shelf) Delete(obj any) error {
-	if last, is := obj.(cache.DeletedFinalStateUnknown); is {
-		obj = last.Obj
-	}
 	o, err := meta.Accessor(obj)
 	if err != nil {
 		return err

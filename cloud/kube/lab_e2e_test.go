@@ -16,13 +16,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/vpnctl/vpnctl/cloud/kube/lab"
+	worlds "github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/crds"
 )
 
 // TestKubeProperties: what holds on the simulated API server holds on the real one.
 func TestKubeProperties(t *testing.T) {
 	var nodes []string
-	for _, n := range servers(t) {
+	for _, n := range worlds.Nodes(t) {
 		nodes = append(nodes, n.Name+"=openstack:///"+n.ServerID)
 	}
 	t.Setenv("VPNCTL_KUBELAB", "") // a lab of its own, with these nodes and no others

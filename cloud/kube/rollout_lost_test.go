@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	worlds "github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/plan"
 )
 
@@ -18,7 +19,7 @@ func TestAPodThatCanNotEnd(t *testing.T) {
 	d := w.on.Get("Deployment", g.Namespace, g.Name)
 	d.Object["status"] = map[string]any{"observedGeneration": d.GetGeneration()}
 	w.put(d.Object)
-	n := servers(t)[0]
+	n := worlds.Nodes(t)[0]
 	labels := map[string]any{}
 	for k, v := range d.GetLabels() {
 		labels[k] = v
@@ -30,7 +31,7 @@ func TestAPodThatCanNotEnd(t *testing.T) {
 		{"True", "pod dc1-old is ending", "Node object"},
 		{"Unknown", n.Name + " is not ready: pod dc1-old can't end there", "is ending"},
 	} {
-		w.put(node(n.Name, n.ServerID, c.ready))
+		w.put(worlds.Node(n.Name, n.ServerID, c.ready))
 		seen, err := w.driver().Observe(t.Context(), e, cloud.Scope{})
 		if err != nil {
 			t.Fatal(err)

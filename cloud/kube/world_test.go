@@ -3,8 +3,6 @@ package kube_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,9 +14,9 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	worlds "github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
-	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -47,22 +45,15 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, api: fakeapi.New(t, customers...), sim: newCloud(t)}
+	w := &world{t: t, api: worlds.API(t, customers...), sim: newCloud(t)}
 	w.on = w.api
-	for _, n := range servers(t) {
-		w.api.Put(t, node(n.Name, n.ServerID, "True"))
-	}
 	return w
 }
 
 // newCloud is a simulated one with the nodes' servers.
 func newCloud(t testing.TB) *simulator.Server {
 	t.Helper()
-	o := simulator.Options{Clock: now, Keep: simulator.All}
-	for _, n := range servers(t) {
-		o.Seed.Nodes = append(o.Seed.Nodes, simulator.Node{Name: n.Name, ServerID: n.ServerID})
-	}
-	sim, err := simulator.New(o)
+	sim, err := simulator.New(simulator.Options{Clock: now, Keep: simulator.All, Seed: simulator.Seed{Nodes: worlds.Nodes(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +80,6 @@ func (w *world) copy(t testing.TB) *world {
 
 func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-func node(name, server, ready string) map[string]any {
-	return map[string]any{
-		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": name},
-		"spec":   map[string]any{"providerID": "openstack:///" + server},
-		"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready}}},
-	}
-}
-
 // driver is the one over the simulated cluster. Nothing there takes time.
 func (w *world) driver() *kube.Driver {
 	w.t.Helper()
@@ -114,15 +97,7 @@ func (w *world) prepare(ctx context.Context, e vpn.Estate, o plan.Options) (*rec
 
 // prepareWith is the same where manifests are being deleted.
 func (w *world) prepareWith(ctx context.Context, e vpn.Estate, o plan.Options, deleted map[vpn.Owner]bool) (*reconcile.Result, error) {
-	c, err := w.sim.Credentials("http://simulator.invalid", "operator")
-	if err != nil {
-		return nil, err
-	}
-	d, err := openstack.Connect(ctx, openstack.Options{
-		Env:       func(key string) string { return c.Env[key] },
-		Transport: simulator.Transport(w.sim),
-		Clock:     openstack.Clock{Now: now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }},
-	})
+	d, err := worlds.Connect(ctx, w.sim, "operator", openstack.Clock{Now: now, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 	if err != nil {
 		return nil, err
 	}
@@ -182,35 +157,7 @@ func estate(t testing.TB, of ...string) vpn.Estate {
 	if len(of) == 0 {
 		of = customers
 	}
-	e := load(t, of...)
+	e := worlds.EstateOf(t, of...)
 	e.Kubernetes = vpn.Kubernetes{Target: vpn.TargetCluster}
 	return e
-}
-
-// servers are the nodes that the examples speak of.
-func servers(t testing.TB) []vpn.Node {
-	t.Helper()
-	return load(t, "acme").Kubernetes.Nodes
-}
-
-func load(t testing.TB, of ...string) vpn.Estate {
-	t.Helper()
-	var paths []string
-	for _, c := range of {
-		files, err := filepath.Glob(filepath.Join("..", "..", "examples", c, "*.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			if filepath.Base(f) != "vpnctl.yaml" {
-				paths = append(paths, f)
-			}
-		}
-	}
-	loaded, found := manifest.Load(paths, manifest.Options{EstateFile: filepath.Join("..", "..", "examples", "acme", "vpnctl.yaml")})
-	if found.Errors() > 0 {
-		found.WriteText(os.Stderr)
-		t.Fatal("the examples are not valid")
-	}
-	return loaded.Estate
 }

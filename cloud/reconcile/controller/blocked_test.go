@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -53,24 +51,13 @@ func TestABlockedGatewaySaysSo(t *testing.T) {
 	p.secret()
 	p.apply(two, plan.Options{})
 	p.runs()
-	step := func(what string, e vpn.Estate, o plan.Options, want map[string]string) {
-		t.Helper()
-		p.apply(e, o)
-		got := map[string]string{}
-		for kind := range want {
-			got[kind] = p.says(kind)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
-	}
 	lacks := "False PeerSecretMissing: DeploymentReady: no Secret plant2-psk (key psk)"
-	step("a key is missing", two, plan.Options{}, map[string]string{"ConfigRendered": "True ConfigRendered", "Ready": lacks})
-	step("the peer's file is gone", one, plan.Options{}, map[string]string{
+	p.step("a key is missing", two, plan.Options{}, map[string]string{"ConfigRendered": "True ConfigRendered", "Ready": lacks})
+	p.step("the peer's file is gone", one, plan.Options{}, map[string]string{
 		"ConfigRendered": "Unknown Pending: 5 changes wait: peer plant2 has no manifest: nothing of this gateway is changed without --prune", "Ready": lacks})
 	p.api.Put(t, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": "acme", "name": "plant2-psk"}, "data": map[string]any{"psk": "eA=="}})
-	step("the key comes", one, plan.Options{}, map[string]string{
+	p.step("the key comes", one, plan.Options{}, map[string]string{
 		"DeploymentReady": "True Available",
 		"Ready":           "Unknown Pending: ConfigRendered: 5 changes wait: peer plant2 has no manifest: nothing of this gateway is changed without --prune"})
-	step("the peer goes", one, plan.Options{Prune: true}, map[string]string{"ConfigRendered": "True ConfigRendered", "Ready": "True Ready"})
+	p.step("the peer goes", one, plan.Options{Prune: true}, map[string]string{"ConfigRendered": "True ConfigRendered", "Ready": "True Ready"})
 }

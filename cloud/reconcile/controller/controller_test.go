@@ -78,32 +78,28 @@ func TestAllExamplesConverge(t *testing.T) {
 // TestAnInvalidPeerKeepsItsGateway: one peer that is not valid leaves the gateway whole,
 // says why on both, and is no reason to let others in. Once it is valid, all goes on.
 func TestAnInvalidPeerKeepsItsGateway(t *testing.T) {
-	bubble(t, func(t *testing.T, f *field) {
-		f.everyone()
-		f.running(f.controller(), func() {
-			time.Sleep(10 * time.Second)
-			before := f.objectsOf(acme)
-			peer := manifestsOf(t, "acme/dc1")[1]
-			f.write(edited(t, peer, `"address":"`, `"address":"x`))
-			time.Sleep(10 * time.Second)
-			if got := f.ready(acme); !strings.HasPrefix(got, "False RenderInputFailed: ") || !strings.Contains(got, "plant1") {
-				t.Errorf("the gateway: %s", got)
-			}
-			if got := f.status(plant1, vpnv1alpha1.ConditionAuthorized); !strings.HasPrefix(got, "False InvalidSpec: ") {
-				t.Errorf("the peer: %s", got)
-			}
-			if diff := cmp.Diff(before, f.objectsOf(acme)); diff != "" {
-				t.Errorf("the gateway was changed (-before +after):\n%s", diff)
-			}
-			said := f.statuses()
-			time.Sleep(time.Hour)
-			if n := f.statuses() - said; n > 0 {
-				t.Errorf("%d statuses were written in an hour without news", n)
-			}
-			f.write(peer)
-			time.Sleep(10 * time.Second)
-			f.wantReady(acme)
-		})
+	atRest(t, func(t *testing.T, f *field) {
+		before := f.objectsOf(acme)
+		peer := manifestsOf(t, "acme/dc1")[1]
+		f.write(edited(t, peer, `"address":"`, `"address":"x`))
+		time.Sleep(10 * time.Second)
+		if got := f.ready(acme); !strings.HasPrefix(got, "False RenderInputFailed: ") || !strings.Contains(got, "plant1") {
+			t.Errorf("the gateway: %s", got)
+		}
+		if got := f.status(plant1, vpnv1alpha1.ConditionAuthorized); !strings.HasPrefix(got, "False InvalidSpec: ") {
+			t.Errorf("the peer: %s", got)
+		}
+		if diff := cmp.Diff(before, f.objectsOf(acme)); diff != "" {
+			t.Errorf("the gateway was changed (-before +after):\n%s", diff)
+		}
+		said := f.statuses()
+		time.Sleep(time.Hour)
+		if n := f.statuses() - said; n > 0 {
+			t.Errorf("%d statuses were written in an hour without news", n)
+		}
+		f.write(peer)
+		time.Sleep(10 * time.Second)
+		f.wantReady(acme)
 	})
 }
 
@@ -217,33 +213,29 @@ func TestABrokenEstateFile(t *testing.T) {
 // TestDriftIsRepaired puts back what another hand changed, in the cloud and in the
 // cluster, at the next look.
 func TestDriftIsRepaired(t *testing.T) {
-	bubble(t, func(t *testing.T, f *field) {
-		f.everyone()
-		f.running(f.controller(), func() {
-			time.Sleep(10 * time.Second)
-			before := f.all()
-			f.cluster.mu.Lock()
-			for id, r := range f.objects { // of every kind
-				o := *r.Object
-				o.Content += "tampered: true\n"
-				r.Object = &o
-				f.objects[id] = r
+	atRest(t, func(t *testing.T, f *field) {
+		before := f.all()
+		f.cluster.mu.Lock()
+		for id, r := range f.objects { // of every kind
+			o := *r.Object
+			o.Content += "tampered: true\n"
+			r.Object = &o
+			f.objects[id] = r
+		}
+		f.cluster.mu.Unlock()
+		for _, p := range world.Snapshot(t, f.World).Of("port") {
+			if strings.HasPrefix(p.Text("name"), "vpnctl-") {
+				world.NewClient(f.World).Put("ports/"+p.ID, map[string]any{"port": map[string]any{"allowed_address_pairs": []any{}}})
 			}
-			f.cluster.mu.Unlock()
-			for _, p := range world.Snapshot(t, f.World).Of("port") {
-				if strings.HasPrefix(p.Text("name"), "vpnctl-") {
-					world.NewClient(f.World).Put("ports/"+p.ID, map[string]any{"port": map[string]any{"allowed_address_pairs": []any{}}})
-				}
-			}
-			if f.all() == before {
-				t.Fatal("nothing was tampered with")
-			}
-			f.wake()
-			time.Sleep(10 * time.Second)
-			if diff := cmp.Diff(before, f.all()); diff != "" {
-				t.Errorf("ten seconds later (-before +after):\n%s", diff)
-			}
-		})
+		}
+		if f.all() == before {
+			t.Fatal("nothing was tampered with")
+		}
+		f.wake()
+		time.Sleep(10 * time.Second)
+		if diff := cmp.Diff(before, f.all()); diff != "" {
+			t.Errorf("ten seconds later (-before +after):\n%s", diff)
+		}
 	})
 }
 

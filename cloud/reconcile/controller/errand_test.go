@@ -38,17 +38,10 @@ type errand struct {
 }
 
 func newErrand(t *testing.T, deny func(*errand, fakeapi.Call) bool) *errand {
-	l := &errand{World: world.New(t, simulator.Options{}), api: fakeapi.New(t, "acme")}
+	l := &errand{World: world.New(t, simulator.Options{}), api: world.API(t, "acme")}
 	f := &field{World: l.World, file: filepath.Join(t.TempDir(), "vpnctl.yaml")}
 	f.estateFile(clusterEstate + "  monitoring: {podMonitor: true, prometheusRule: true}\n")
 	l.file = f.file
-	for _, n := range world.Estate(t).Kubernetes.Nodes {
-		l.api.Put(t, map[string]any{
-			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": n.Name},
-			"spec":   map[string]any{"providerID": "openstack:///" + n.ServerID},
-			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
-		})
-	}
 	for _, m := range definitions() {
 		l.put(m.JSON)
 	}

@@ -171,25 +171,21 @@ func TestNobodyWaitsForAFailingGateway(t *testing.T) {
 
 // TestTheClusterIsDownForAnHour: few calls, and nothing happens in the cloud.
 func TestTheClusterIsDownForAnHour(t *testing.T) {
-	bubble(t, func(t *testing.T, f *field) {
-		f.everyone()
-		f.running(f.controller(), func() {
-			time.Sleep(10 * time.Second)
-			before, calls := f.all(), f.called()
-			f.Sim.Reset()
-			f.fails(func(string, bool) error { return errGone })
-			f.storm(time.Hour, time.Second)
-			if n := f.called() - calls; n > 80 {
-				t.Errorf("%d calls to the cluster in an hour", n)
-			}
-			if n := len(f.Sim.Calls()); n > 0 {
-				t.Errorf("%d calls to the cloud", n)
-			}
-			f.heals()
-			if diff := cmp.Diff(before, f.all()); diff != "" {
-				t.Errorf("after it (-before +after):\n%s", diff)
-			}
-		})
+	atRest(t, func(t *testing.T, f *field) {
+		before, calls := f.all(), f.called()
+		f.Sim.Reset()
+		f.fails(func(string, bool) error { return errGone })
+		f.storm(time.Hour, time.Second)
+		if n := f.called() - calls; n > 80 {
+			t.Errorf("%d calls to the cluster in an hour", n)
+		}
+		if n := len(f.Sim.Calls()); n > 0 {
+			t.Errorf("%d calls to the cloud", n)
+		}
+		f.heals()
+		if diff := cmp.Diff(before, f.all()); diff != "" {
+			t.Errorf("after it (-before +after):\n%s", diff)
+		}
 	})
 }
 
@@ -244,29 +240,25 @@ func TestAStatusThatCannotBeWritten(t *testing.T) {
 
 // TestARemovalThatFails is tried again, says why, and keeps the manifest.
 func TestARemovalThatFails(t *testing.T) {
-	bubble(t, func(t *testing.T, f *field) {
-		f.everyone()
-		f.running(f.controller(), func() {
-			time.Sleep(10 * time.Second)
-			f.Disturb(func(_ int, r *http.Request) simulator.Fault {
-				if r.Method != http.MethodDelete || !strings.Contains(r.URL.Path, "/security-groups/") {
-					return simulator.Fault{}
-				}
-				return simulator.Fault{Do: simulator.Fail, Status: http.StatusConflict, Type: "SecurityGroupInUse", Message: "in use"}
-			})
-			f.remove(manifestsOf(t, "acme/dc1")...)
-			f.storm(2*time.Minute, 3*time.Second)
-			if got := f.ready(acme); !strings.HasPrefix(got, "Unknown Deleting: openstack.security-group/acme/dc1: ") {
-				t.Errorf("two minutes later: %s", got)
+	atRest(t, func(t *testing.T, f *field) {
+		f.Disturb(func(_ int, r *http.Request) simulator.Fault {
+			if r.Method != http.MethodDelete || !strings.Contains(r.URL.Path, "/security-groups/") {
+				return simulator.Fault{}
 			}
-			f.Disturb(nil)
-			time.Sleep(30 * time.Second)
-			if got := f.ready(acme); got != "gone" {
-				t.Errorf("when nothing is in the way: %s", got)
-			}
-			if strings.Contains(f.Look(), "acme/dc1") {
-				t.Error("something was left")
-			}
+			return simulator.Fault{Do: simulator.Fail, Status: http.StatusConflict, Type: "SecurityGroupInUse", Message: "in use"}
 		})
+		f.remove(manifestsOf(t, "acme/dc1")...)
+		f.storm(2*time.Minute, 3*time.Second)
+		if got := f.ready(acme); !strings.HasPrefix(got, "Unknown Deleting: openstack.security-group/acme/dc1: ") {
+			t.Errorf("two minutes later: %s", got)
+		}
+		f.Disturb(nil)
+		time.Sleep(30 * time.Second)
+		if got := f.ready(acme); got != "gone" {
+			t.Errorf("when nothing is in the way: %s", got)
+		}
+		if strings.Contains(f.Look(), "acme/dc1") {
+			t.Error("something was left")
+		}
 	})
 }

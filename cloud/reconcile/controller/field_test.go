@@ -43,6 +43,19 @@ func bubble(t *testing.T, test func(t *testing.T, f *field)) {
 	synctest.Test(t, func(t *testing.T) { test(t, newField(t, simulator.Options{})) })
 }
 
+// atRest runs a test while a controller keeps the estate of all examples, which has come
+// to rest by then.
+func atRest(t *testing.T, test func(t *testing.T, f *field)) {
+	t.Helper()
+	bubble(t, func(t *testing.T, f *field) {
+		f.everyone()
+		f.running(f.controller(), func() {
+			time.Sleep(10 * time.Second)
+			test(t, f)
+		})
+	})
+}
+
 func newField(t testing.TB, o simulator.Options) *field {
 	w := world.Live(t, o)
 	f := &field{World: w, cluster: newCluster(t), file: filepath.Join(w.Tree, "..", filepath.Base(w.Tree)+".yaml")}

@@ -30,14 +30,7 @@ type apiField struct {
 }
 
 func newFieldOverAPI(t *testing.T) *apiField {
-	f := &apiField{World: world.New(t, simulator.Options{}), api: fakeapi.New(t, "acme", "globex", "initech")}
-	for _, n := range world.Estate(t).Kubernetes.Nodes {
-		f.api.Put(t, map[string]any{
-			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": n.Name},
-			"spec":   map[string]any{"providerID": "openstack:///" + n.ServerID},
-			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
-		})
-	}
+	f := &apiField{World: world.New(t, simulator.Options{}), api: world.API(t, "acme", "globex", "initech")}
 	f.put(definitions()...)
 	file := filepath.Join(t.TempDir(), "vpnctl.yaml")
 	(&field{World: f.World, file: file}).estateFile(clusterEstate)

@@ -39,14 +39,7 @@ type passing struct {
 
 func newPassing(t *testing.T) *passing {
 	t.Helper()
-	p := &passing{t: t, cloud: world.New(t, simulator.Options{}), api: fakeapi.New(t, "acme", "globex", "initech")}
-	for _, n := range world.Estate(t).Kubernetes.Nodes {
-		p.api.Put(t, map[string]any{
-			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": n.Name},
-			"spec":   map[string]any{"providerID": "openstack:///" + n.ServerID},
-			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}}},
-		})
-	}
+	p := &passing{t: t, cloud: world.New(t, simulator.Options{}), api: world.API(t, "acme", "globex", "initech")}
 	var err error
 	if p.driver, err = kube.Over(p.api.Config(), kube.Options{Gone: 10 * time.Second, Poll: time.Millisecond}); err != nil {
 		t.Fatal(err)
@@ -142,6 +135,19 @@ func (p *passing) says(kind string) string {
 	return "nothing said"
 }
 
+// step is an apply, and what the conditions of Acme's gateway are to say after it.
+func (p *passing) step(what string, e vpn.Estate, o plan.Options, want map[string]string) {
+	p.t.Helper()
+	p.apply(e, o)
+	got := map[string]string{}
+	for kind := range want {
+		got[kind] = p.says(kind)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
 // TestARunTellsHowGatewaysStand: after an apply, and after what was true stops being so.
 func TestARunTellsHowGatewaysStand(t *testing.T) {
 	p := newPassing(t)
@@ -149,14 +155,7 @@ func TestARunTellsHowGatewaysStand(t *testing.T) {
 	p.secret()
 	step := func(what string, o plan.Options, want map[string]string) {
 		t.Helper()
-		p.apply(e, o)
-		got := map[string]string{}
-		for kind := range want {
-			got[kind] = p.says(kind)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		p.step(what, e, o, want)
 	}
 	step("the Kubernetes side of a new estate alone", plan.Options{Only: plan.OnlyKubernetes}, map[string]string{
 		"PortReady": "Unknown Pending: waits: openstack.security-group/acme/dc1: left out by --only kubernetes",

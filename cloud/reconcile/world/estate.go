@@ -30,9 +30,15 @@ func Root(t testing.TB) string {
 // Estate is that of all examples together.
 func Estate(t testing.TB) vpn.Estate {
 	t.Helper()
+	return EstateOf(t, "acme", "globex", "initech")
+}
+
+// EstateOf is that of the examples of some customers.
+func EstateOf(t testing.TB, of ...string) vpn.Estate {
+	t.Helper()
 	examples := filepath.Join(Root(t), "examples")
 	var paths []string
-	for _, example := range []string{"acme", "globex", "initech"} {
+	for _, example := range of {
 		files, err := filepath.Glob(filepath.Join(examples, example, "*.yaml"))
 		if err != nil {
 			t.Fatal(err)

@@ -62,9 +62,7 @@ func (w *World) start(o simulator.Options) {
 	t.Helper()
 	o.Clock, o.Intercept, o.Keep = w.Time, w.intercept, simulator.All
 	if o.Seed.Nodes == nil {
-		for _, n := range Estate(t).Kubernetes.Nodes {
-			o.Seed.Nodes = append(o.Seed.Nodes, simulator.Node{Name: n.Name, ServerID: n.ServerID})
-		}
+		o.Seed.Nodes = Nodes(t)
 	}
 	sim, err := simulator.New(o)
 	if err != nil {
@@ -162,14 +160,19 @@ func (w *World) sleep(ctx context.Context, d time.Duration) error {
 
 // Connect is the driver of one who logs in so.
 func (w *World) Connect(ctx context.Context, login string) (*openstack.Driver, error) {
-	c, err := w.Sim.Credentials("http://simulator.invalid", login)
+	return Connect(ctx, w.Sim, login, openstack.Clock{Now: w.Time, Sleep: w.sleep})
+}
+
+// Connect is the driver over a simulated cloud of one who logs in so.
+func Connect(ctx context.Context, sim *simulator.Server, login string, clock openstack.Clock) (*openstack.Driver, error) {
+	c, err := sim.Credentials(simulated, login)
 	if err != nil {
-		w.T.Fatal(err)
+		return nil, err
 	}
 	return openstack.Connect(ctx, openstack.Options{
 		Env:       func(key string) string { return c.Env[key] },
-		Transport: simulator.Transport(w.Sim),
-		Clock:     openstack.Clock{Now: w.Time, Sleep: w.sleep},
+		Transport: simulator.Transport(sim),
+		Clock:     clock,
 	})
 }
 
