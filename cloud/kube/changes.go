@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/vpnctl/vpnctl/cloud/kube/prints"
 	"github.com/vpnctl/vpnctl/state"
 )
 
@@ -55,7 +56,7 @@ func (d *Driver) Changes(ctx context.Context, estate string, w Watching) <-chan 
 		wait.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, quiet)) })
 	}
 	follow := func(r schema.GroupVersionResource, whole bool, selector string, print func(metav1.Object) string) {
-		keep(r, whole, selector, &fingerprints{of: map[string]string{}, print: print, tell: tell})
+		keep(r, whole, selector, prints.New(print, tell))
 	}
 	ours := state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + estate
 	for _, k := range slices.Concat(kinds, []kind{link}) {
@@ -64,7 +65,7 @@ func (d *Driver) Changes(ctx context.Context, estate string, w Watching) <-chan 
 			follow(k.resource, false, "", ofManifest)
 		case k.secret:
 			marked := func(o metav1.Object) bool { return o.GetLabels()[state.LabelEstate] == estate }
-			keep(k.resource, false, "", newSecretPrints(marked, w.Named, tell))
+			keep(k.resource, false, "", prints.OfSecrets(marked, w.Named, tell))
 		case k.name == kindDeployment:
 			follow(k.resource, true, ours, ofDeployment)
 		default:

@@ -1,4 +1,4 @@
-package kube
+package prints
 
 import (
 	"sync"
@@ -54,6 +54,12 @@ type fingerprints struct {
 }
 
 var _ cache.TransformingStore = (*fingerprints)(nil)
+
+// New is a store that tells whenever an object's print becomes another, and whenever one
+// that has a print comes or goes.
+func New(print func(metav1.Object) string, tell func()) cache.ReflectorStore {
+	return &fingerprints{of: map[string]string{}, print: print, tell: tell}
+}
 
 // Add takes an object in.
 func (f *fingerprints) Add(obj any) error {

@@ -1,4 +1,4 @@
-package kube
+package prints
 
 import (
 	"hash/maphash"
@@ -16,13 +16,15 @@ type secretPrints struct {
 	seed  maphash.Seed
 	of    map[uint64]uint64 // of namespace/name: of its version, odd where it is ours
 	ours  func(metav1.Object) bool
-	named Named
+	named func(namespace, name string) bool
 	tell  func()
 }
 
 var _ cache.TransformingStore = (*secretPrints)(nil)
 
-func newSecretPrints(ours func(metav1.Object) bool, named Named, tell func()) *secretPrints {
+// OfSecrets is a store that tells of Secrets that are ours, and of those that are named
+// when they change.
+func OfSecrets(ours func(metav1.Object) bool, named func(namespace, name string) bool, tell func()) cache.ReflectorStore {
 	return &secretPrints{seed: maphash.MakeSeed(), of: map[uint64]uint64{}, ours: ours, named: named, tell: tell}
 }
 
