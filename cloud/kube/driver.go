@@ -28,6 +28,9 @@ type Options struct {
 	Gone time.Duration
 	// Poll is how often that is looked at. Default: 1 second.
 	Poll time.Duration
+	// Now is what time it is, for statuses, Events and Leases to tell people. How long
+	// something takes isn't measured by it. Default: time.Now.
+	Now func() time.Time
 }
 
 // Driver is a cloud.Driver over one cluster.
@@ -46,6 +49,9 @@ func newDriver(api dynamic.Interface, meta metadata.Interface, o Options) *Drive
 	}
 	if o.Poll == 0 {
 		o.Poll = time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	return &Driver{api: api, meta: meta, options: o}
 }

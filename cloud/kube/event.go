@@ -56,8 +56,8 @@ func (t *told) before(name string, now time.Time) bool {
 // Event tells of a manifest. The same happening is one Event, whose count goes up at most
 // every ten minutes, whichever process tells it.
 func (d *Driver) Event(ctx context.Context, m cloud.Manifest, h cloud.Happening) error {
-	e := eventOf(m, h, metav1.Now())
-	if d.told.before(e.Namespace+"/"+e.Name, e.LastTimestamp.Time) {
+	e := eventOf(m, h, metav1.NewTime(d.options.Now()))
+	if d.told.before(e.Namespace+"/"+e.Name, time.Now()) {
 		return nil
 	}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(e)

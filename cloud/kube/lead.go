@@ -51,7 +51,7 @@ func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context
 	l.Duration = cmp.Or(l.Duration, 15*time.Second)
 	l.Renew = cmp.Or(l.Renew, l.Duration*2/3)
 	l.Retry = cmp.Or(l.Retry, 2*time.Second)
-	c := &candidate{Lease: l, api: d.api.Resource(leases).Namespace(l.Namespace)}
+	c := &candidate{Lease: l, api: d.api.Resource(leases).Namespace(l.Namespace), now: d.options.Now}
 	for !c.take(ctx) {
 		if l.Waits != nil && ctx.Err() == nil {
 			l.Waits(c.holder, c.err)
@@ -81,8 +81,9 @@ func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context
 type candidate struct {
 	Lease
 	api  dynamic.ResourceInterface
-	seen string    // resourceVersion of the lease as it was last seen
-	at   time.Time // when it was first seen like that, by the clock here
+	now  func() time.Time // for others to read
+	seen string           // resourceVersion of the lease as it was last seen
+	at   time.Time        // when it was first seen like that, by the clock here
 
 	before string // who was put down when it was taken last
 	holder string // who was put down when it was asked for last
@@ -130,7 +131,7 @@ func (c *candidate) had(err error) bool {
 // write puts this process down as the holder, or nobody, on exactly the lease that was
 // read.
 func (c *candidate) write(ctx context.Context, l *coordinationv1.Lease, create bool) error {
-	now, seconds := metav1.NewMicroTime(time.Now()), int32((c.Duration+time.Second-1)/time.Second)
+	now, seconds := metav1.NewMicroTime(c.now()), int32((c.Duration+time.Second-1)/time.Second)
 	if holder, _ := holderOf(l); holder != c.Identity {
 		turns := int32(0)
 		if l.Spec.LeaseTransitions != nil {
@@ -256,7 +257,7 @@ func (d *Driver) Leader(ctx context.Context, estate string) (*Leader, error) {
 		return nil, err
 	}
 	_, lasts := holderOf(first)
-	if first.Spec.RenewTime != nil && first.Spec.RenewTime.Time.Add(lasts).After(time.Now()) {
+	if first.Spec.RenewTime != nil && first.Spec.RenewTime.Time.Add(lasts).After(d.options.Now()) {
 		return leaderOf(first), nil
 	}
 	if !pause(ctx, min(lasts/3, 5*time.Second)) {

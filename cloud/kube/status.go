@@ -29,7 +29,7 @@ func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (
 	}
 	uid, generation := m.UID, m.Generation
 	for range attempts {
-		patch, err := statusPatch(m, s, metav1.Now())
+		patch, err := statusPatch(m, s, metav1.NewTime(d.options.Now()))
 		if err != nil || patch == nil {
 			return false, err
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,8 @@ import (
 type soak struct {
 	*controlled
 	sim *simulator.Server
+
+	ahead atomic.Int64 // of the machine's clock is the cloud's, in nanoseconds
 
 	phase time.Time // when the last part of the test ended
 
@@ -86,7 +89,7 @@ func (s *soak) serve() {
 		seed.Nodes = append(seed.Nodes, simulator.Node{Name: n.GetName(), ServerID: id[strings.LastIndex(id, "/")+1:]})
 	}
 	s.sim, err = simulator.New(simulator.Options{
-		Seed: seed, RouteLimit: 1 << 20, Intercept: s.intercept,
+		Seed: seed, RouteLimit: 1 << 20, Intercept: s.intercept, Clock: func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) },
 		Quota: map[string]int{"port": -1, "security_group": -1, "security_group_rule": -1, "floatingip": -1},
 	})
 	if err != nil {
