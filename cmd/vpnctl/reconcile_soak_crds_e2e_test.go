@@ -92,7 +92,11 @@ type belongings struct {
 func (s *soak) belongings() belongings {
 	s.t.Helper()
 	at := belongings{objects: map[string]string{}}
-	ours := s.look().cloud.Only(func(o simulator.Object) bool { return !strings.HasPrefix(o.Text("name"), "vpnctl-lock-") })
+	all, err := s.sim.Snapshot()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ours := all.Only(func(o simulator.Object) bool { return !strings.HasPrefix(o.Text("name"), "vpnctl-lock-") })
 	at.cloud = string(ours.Normalize().Bytes())
 	for key, u := range s.owned("") {
 		at.objects[key] = fmt.Sprint(u.GetUID(), " ", u.Object["data"], u.Object["spec"], u.Object["rules"])
