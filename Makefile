@@ -49,7 +49,7 @@ tidy:
 clean-tree:
 	@out=$$(git status --porcelain); if [ -n "$$out" ]; then echo "the tree is not clean:"; echo "$$out"; exit 1; fi
 
-e2e: e2e-render e2e-dataplane e2e-openstack e2e-gitops ## real nft, charon and WireGuard, OpenStack, Flux; e2e-kube is run by itself
+e2e: e2e-render e2e-dataplane e2e-openstack e2e-kube e2e-gitops ## real nft, charon and WireGuard, OpenStack, Kubernetes, Flux
 
 e2e-render: ## every rendered ruleset through nft, every swanctl.conf into a charon
 	render/testdata/e2e-render
