@@ -28,7 +28,9 @@ type synced struct {
 
 // engine is Flux or Argo CD, as examples/pipelines sets it up.
 type engine interface {
+	name() string
 	follow()
+	unruled() []string  // takes the health rules away: how they were, and are
 	sync(commit string) // waits until the commit is applied and healthy
 	again()             // what it does every few minutes
 	hourly() int        // and how often that is in an hour
@@ -89,6 +91,7 @@ func (s *synced) life() {
 	s.push()
 	s.present()
 	s.report()
+	s.ruled()
 	s.health()
 
 	s.atRest(s.engine.hourly())

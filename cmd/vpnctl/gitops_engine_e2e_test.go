@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -115,6 +117,66 @@ func (a *byArgoCD) says() string {
 		return fmt.Sprintf("%s: %+v", s.Health, s.Resources)
 	}
 }
+
+// unruled takes them off the Kustomization.
+func (f *byFlux) unruled() []string {
+	return f.without(fluxKustomize, "Kustomization", fluxSystem, "gateways", "spec", "healthCheckExprs")
+}
+
+// unruled takes them out of the settings.
+func (a *byArgoCD) unruled() []string {
+	return a.without("v1", "ConfigMap", "argocd", "argocd-cm", "data", "resource.customizations.health.")
+}
+
+// without takes what begins with a name out of a part of an object; it gives that part as
+// it was, and as it is.
+func (s *synced) without(apiVersion, kind, namespace, name, part, field string) []string {
+	s.t.Helper()
+	var seen []string
+	look := func() map[string]any {
+		fields, _ := s.lab.Get(s.t, apiVersion, kind, namespace, name).Object[part].(map[string]any)
+		text, err := json.Marshal(fields)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		seen = append(seen, string(text))
+		return fields
+	}
+	gone := map[string]any{}
+	for key := range look() {
+		if strings.HasPrefix(key, field) {
+			gone[key] = nil
+		}
+	}
+	patch, err := json.Marshal(map[string]any{part: gone})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.lab.Objects(s.t, apiVersion, kind, namespace).Patch(context.WithoutCancel(s.t.Context()), name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		s.t.Fatal(err)
+	}
+	look()
+	return seen
+}
+
+// ruled puts the rules of the example away, and those that vpnctl prints in their place,
+// as its help says: they are the same, and the engine goes on by them.
+func (s *synced) ruled() {
+	s.t.Helper()
+	seen := s.engine.unruled()
+	if seen[0] == seen[1] {
+		s.t.Fatalf("the example has no health rules: %s", seen[0])
+	}
+	s.t.Cleanup(func() { s.engine.unruled() })
+	rules(s.t.(*testing.T), s.lab, s.dir, s.engine.name())
+	if again := s.engine.unruled(); again[0] != seen[0] {
+		s.t.Errorf("(-example +printed):\n%s", cmp.Diff(seen[0], again[0]))
+	}
+	rules(s.t.(*testing.T), s.lab, s.dir, s.engine.name())
+}
+
+func (f *byFlux) name() string   { return "flux" }
+func (a *byArgoCD) name() string { return "argocd" }
 
 // report writes to the statuses what the agents in the pods would.
 func (s *synced) report() {
