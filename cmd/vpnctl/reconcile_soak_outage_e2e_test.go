@@ -134,12 +134,15 @@ func (s *soak) awayCloud(all []model) {
 }
 
 // awayAPI: the API server is away for half a minute, and refuses the watches that go on
-// from before. The process is the same afterwards, and an edit is seen.
+// from before, which the store has forgotten, too. The process is the same afterwards, and
+// an edit is seen.
 func (s *soak) awayAPI(all []model) model {
 	s.t.Helper()
 	began := time.Now()
+	mark := s.lab.Mark(s.t)
 	s.lab.Kill(s.t, lab.APIServer)
 	time.Sleep(30 * time.Second)
+	s.lab.Compact(s.t)
 	calls := len(s.since(began))
 	if calls > 60 {
 		s.t.Errorf("%d calls to the cloud while nothing could be read in the cluster", calls)
@@ -150,6 +153,13 @@ func (s *soak) awayAPI(all []model) model {
 	back := time.Now()
 	s.converged(3*time.Minute, all[0], edited, all[2])
 	s.t.Logf("the API server was away for half a minute: %d calls to the cloud; an edit was carried out %s after it was back", calls, time.Since(back).Round(time.Second))
+	expired := 0
+	for _, r := range s.lab.Requests(s.t, mark) {
+		if strings.HasPrefix(r.Agent, "vpnctl/") && r.Verb == "watch" && r.Code == http.StatusGone {
+			expired++
+		}
+	}
+	s.t.Logf("%d watches had expired", expired)
 	for key, was := range s.owned(edited.name) {
 		if was.GetKind() == "ConfigMap" {
 			if err := s.lab.Objects(s.t, "v1", "ConfigMap", s.namespace).Delete(s.t.Context(), was.GetName(), metav1.DeleteOptions{}); err != nil {
