@@ -25,6 +25,7 @@ func TestWalkthrough(t *testing.T) {
 	w.create()
 	w.change()
 	w.rollBack()
+	w.adopt(dc1)
 	w.loseNode()
 	w.migrate()
 	w.migrateBack()
