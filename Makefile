@@ -77,7 +77,7 @@ bench: ## the limits, measured
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./plan/... ./render/... ./cloud/... ./agent/... ./cmd/vpnctl
 
 bench-reconcile: ## the controller over 1,000 gateways: start to steady, resync, memory, an edit
-	$(GO) test -run '^$$' -bench BenchmarkReconcile -benchtime 1x ./cloud/reconcile/controller
+	$(GO) test -run '^$$' -bench BenchmarkReconcile -benchtime 1x ./cloud/reconcile/loop
 
 bench-reconcile-kube: ## the same on a real control plane, with its calls per minute at rest: takes half an hour
 	$(GO) test -tags e2e -run '^$$' -bench BenchmarkKubeThousand -benchtime 1x -timeout 2h ./cmd/vpnctl

@@ -11,7 +11,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
-	"github.com/vpnctl/vpnctl/cloud/reconcile/controller"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/loop"
 	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -90,7 +90,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		if err != nil || driver == nil {
 			return err
 		}
-		loop := &controller.Controller{
+		watched := &loop.Controller{
 			EstateFile: file, Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: who,
 			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Withdrawn: cluster.Withdrawn, MaxDeletes: cmp.Or(c.MaxDeletes, -1), Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
 		}
@@ -98,8 +98,8 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		if err := neighbours.refuse(ctx, stop.stop); err != nil {
 			return err
 		}
-		candidate.shows = loop.StandBy
-		front.show(loop.Handler())
+		candidate.shows = watched.StandBy
+		front.show(watched.Handler())
 		log.Info("started", "estate", estate.Name, "cloud", driver.Project(), "cluster", address, "version", Version())
 		return candidate.run(ctx, stop, log, func(ctx context.Context, before string) error {
 			if candidate.elect != nil { // one may have begun since
@@ -108,9 +108,9 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 				}
 			}
 			watching, end := context.WithCancel(ctx)
-			changes := cluster.Changes(watching, estate.Name, kube.Watching{Named: loop.Names, Denied: loop.Deaf})
-			loop.Ended, loop.Changes = before, changes
-			loop.Run(ctx)
+			changes := cluster.Changes(watching, estate.Name, kube.Watching{Named: watched.Names, Denied: watched.Deaf})
+			watched.Ended, watched.Changes = before, changes
+			watched.Run(ctx)
 			end()
 			for range changes { // which is closed once no watch runs any more
 			}

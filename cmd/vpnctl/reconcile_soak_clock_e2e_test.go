@@ -16,7 +16,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/kube/lab"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
-	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/loop"
 	"github.com/vpnctl/vpnctl/render/controller"
 )
 
@@ -88,7 +88,7 @@ func (s *soak) inProcess(now func() time.Time) (end func()) {
 		s.t.Fatal(err)
 	}
 	stop, ended := make(chan struct{}), make(chan error, 1)
-	loop := &reconcile.Controller{
+	c := &loop.Controller{
 		EstateFile: filepath.Join(s.dir, "vpnctl.yaml"), Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: "clock",
 		Missing: cluster.Missing, PublicKey: cluster.PublicKey, Withdrawn: cluster.Withdrawn, Resync: clockResync, Stop: stop, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 	}
@@ -96,9 +96,9 @@ func (s *soak) inProcess(now func() time.Time) (end func()) {
 	go func() {
 		ended <- cluster.Lead(context.WithoutCancel(s.t.Context()), lease, func(ctx context.Context, before string) error {
 			watching, cancel := context.WithCancel(ctx)
-			changes := cluster.Changes(watching, s.namespace, kube.Watching{Named: loop.Names, Denied: loop.Deaf})
-			loop.Ended, loop.Changes = before, changes
-			loop.Run(ctx)
+			changes := cluster.Changes(watching, s.namespace, kube.Watching{Named: c.Names, Denied: c.Deaf})
+			c.Ended, c.Changes = before, changes
+			c.Run(ctx)
 			cancel()
 			for range changes {
 			}

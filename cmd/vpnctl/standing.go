@@ -10,7 +10,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
-	"github.com/vpnctl/vpnctl/cloud/reconcile/controller"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/loop"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/view"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -18,12 +18,12 @@ import (
 
 // teller writes statuses and events of manifests in the cluster, as a controller does;
 // nil where there is no cluster, or where its side is left out.
-func (a *application) teller(r *reconcile.Result) *controller.Controller {
+func (a *application) teller(r *reconcile.Result) *loop.Controller {
 	if a.site.cluster == nil || r.Plan.Options.Only == plan.OnlyCloud {
 		return nil
 	}
 	c := a.site.cluster
-	return &controller.Controller{Cluster: c, Herald: c, Missing: c.Missing, PublicKey: c.PublicKey, Log: aloud(a.streams.stderr)}
+	return &loop.Controller{Cluster: c, Herald: c, Missing: c.Missing, PublicKey: c.PublicKey, Log: aloud(a.streams.stderr)}
 }
 
 // farewell tells of gateways that go, before they do.

@@ -1,0 +1,146 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/standing"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// sayStanding writes how a gateway stands into its status and those of its peers, where
+// they say something else.
+func (r *round) sayStanding(ctx context.Context, m cloud.Manifest, s standing.Gateway) {
+	r.say(ctx, m, s.Status())
+	for name := range s.Peers {
+		if peer, there := r.peers[s.Owner.Namespace+"/"+name]; there {
+			r.say(ctx, peer, s.Peer(name))
+		}
+	}
+}
+
+// say writes a status, and an event where Ready, or a peer's Authorized, became another.
+// It reports whether the status stands.
+func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool {
+	if r.DryRun || ctx.Err() != nil || m.Name == "" {
+		return false
+	}
+	changed, err := r.Herald.Record(ctx, m, s)
+	if err != nil {
+		r.trouble("writing the status of", m, err)
+		return false
+	}
+	if changed {
+		r.did()
+		r.board.Written()
+		if ready := s.Conditions[len(s.Conditions)-1]; ready.Status == standing.False {
+			r.Log.Warn("not well", "manifest", name(m), "condition", ready.Type, "reason", ready.Reason, "message", ready.Message)
+		}
+		r.noteMove(ctx, m, s)
+		r.note(ctx, m, s)
+	}
+	return true
+}
+
+func (r *round) note(ctx context.Context, m cloud.Manifest, s cloud.Status) {
+	last := s.Conditions[len(s.Conditions)-1]
+	if before, _ := condition(m, last.Type); before.Status == last.Status && before.Reason == last.Reason {
+		return
+	}
+	h := cloud.Happening{Warning: last.Status == standing.False, Reason: last.Reason, Message: cmp.Or(last.Message, last.Type+" is "+last.Status)}
+	if err := r.Herald.Event(ctx, m, h); err != nil {
+		r.Log.Warn("noting an event", "manifest", name(m), "error", err) // it is told in the status as well
+	}
+}
+
+func (r *round) trouble(doing string, m cloud.Manifest, err error) {
+	r.mu.Lock()
+	r.failures++
+	r.mu.Unlock()
+	r.Log.Warn(doing+" "+name(m), "error", err)
+}
+
+// did notes that something was written.
+func (r *round) did() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done = true
+}
+
+// beside does n things, as many side by side as gateways are.
+func (r *round) beside(n int, do func(i int)) {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(cmp.Or(r.Parallelism, 8), n) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				do(int(i))
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// there tells whether a gateway has a manifest.
+func (r *round) there(o vpn.Owner) bool {
+	_, there := r.gateways[o]
+	return there
+}
+
+func name(m cloud.Manifest) string { return m.Kind + " " + m.Namespace + "/" + m.Name }
+
+// releasable tells whether manifests that are being deleted may have nothing left.
+func (r *round) releasable(seen *reconcile.Result) bool {
+	there := seen.Remaining()
+	for o, is := range r.deleted {
+		if is && r.kept[o] == "" && r.gateways[o].Held && !there[o] {
+			return true
+		}
+	}
+	return false
+}
+
+// release lets manifests go of which nothing is left. It is called with the lock held:
+// a run that began before the manifest was deleted could still be making something.
+func (r *round) release(ctx context.Context, done turn) {
+	there := done.Remaining()
+	for o, is := range r.deleted {
+		m := r.gateways[o]
+		if !is || r.kept[o] != "" || !m.Held || there[o] || done.left[o] || ctx.Err() != nil {
+			continue
+		}
+		if err := r.Cluster.Release(ctx, m); err != nil {
+			r.trouble("taking the finalizer off", m, err)
+			continue
+		}
+		r.did()
+		r.Log.Info("released", "manifest", name(m))
+		delete(r.gateways, o)
+		delete(r.deleted, o)
+	}
+}
+
+// removed tells whether all that was tried of gateways that are being deleted went well.
+func (r *round) removed(report *cloud.Report) bool {
+	some := false
+	for _, x := range report.Outcomes {
+		if r.deleted[x.Change.Owner] {
+			if x.State != cloud.Done {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// finish closes the round's account.
+func (r *round) finish(next time.Time) {
+	r.board.Took(time.Since(r.began))
+	r.Log.Debug("round", "took", time.Since(r.began).Round(time.Millisecond), "next", time.Until(next).Round(time.Millisecond))
+}
