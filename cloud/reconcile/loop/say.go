@@ -109,20 +109,34 @@ func (r *round) releasable(seen *reconcile.Result) bool {
 // a run that began before the manifest was deleted could still be making something.
 func (r *round) release(ctx context.Context, done turn) {
 	there := done.Remaining()
+	var over []vpn.Owner
 	for o, is := range r.deleted {
-		m := r.gateways[o]
-		if !is || r.kept[o] != "" || !m.Held || there[o] || done.left[o] || ctx.Err() != nil {
-			continue
+		if is && r.kept[o] == "" && r.gateways[o].Held && !there[o] && !done.left[o] {
+			over = append(over, o)
 		}
-		if err := r.Cluster.Release(ctx, m); err != nil {
-			r.trouble("taking the finalizer off", m, err)
-			continue
-		}
-		r.did()
-		r.Log.Info("released", "manifest", name(m))
-		delete(r.gateways, o)
-		delete(r.deleted, o)
 	}
+	released := make([]bool, len(over))
+	r.beside(len(over), func(i int) { released[i] = r.let(ctx, r.gateways[over[i]]) })
+	for i, o := range over {
+		if released[i] {
+			delete(r.gateways, o)
+			delete(r.deleted, o)
+		}
+	}
+}
+
+// let takes the finalizer off a manifest, and tells whether it is off.
+func (r *round) let(ctx context.Context, m cloud.Manifest) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	if err := r.Cluster.Release(ctx, m); err != nil {
+		r.trouble("taking the finalizer off", m, err)
+		return false
+	}
+	r.did()
+	r.Log.Info("released", "manifest", name(m))
+	return true
 }
 
 // removed tells whether all that was tried of gateways that are being deleted went well.

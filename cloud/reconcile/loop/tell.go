@@ -92,6 +92,7 @@ func (r *round) tellLinks(ctx context.Context) {
 // bidFarewell says of gateways that are being deleted that they are, before anything of
 // them is removed, and of those of whom nothing is why.
 func (r *round) bidFarewell(ctx context.Context) {
+	var going []standing.Gateway
 	for o, is := range r.deleted {
 		m := r.gateways[o]
 		s := standing.Gateway{Owner: o, Conditions: leaving(m)}
@@ -101,9 +102,12 @@ func (r *round) bidFarewell(ctx context.Context) {
 		case !is, !m.Held, parted(m):
 			continue
 		}
-		r.sayStanding(ctx, m, s)
-		r.board.Stands(s)
+		going = append(going, s)
 	}
+	r.beside(len(going), func(i int) {
+		r.sayStanding(ctx, r.gateways[going[i].Owner], going[i])
+		r.board.Stands(going[i])
+	})
 }
 
 // leaving are the conditions of a gateway that is being deleted: of what was said to be
