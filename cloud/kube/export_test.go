@@ -1,6 +1,11 @@
 package kube
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/vpnctl/vpnctl/state"
+)
 
 // Print is what an object's changes are told by.
 type Print func(metav1.Object) string
@@ -11,3 +16,13 @@ var (
 	OfDeployment Print = ofDeployment
 	OfNode       Print = ofNode
 )
+
+// Prints is the store of fingerprints of a print, and Vault the one of Secrets, of which
+// those of an estate are ours; each tells of changes.
+func Prints(print Print, tell func()) cache.TransformingStore {
+	return &fingerprints{of: map[string]string{}, print: print, tell: tell}
+}
+
+func Vault(estate string, named Named, tell func()) cache.TransformingStore {
+	return newSecretPrints(func(o metav1.Object) bool { return o.GetLabels()[state.LabelEstate] == estate }, named, tell)
+}
