@@ -31,7 +31,8 @@ type Lease struct {
 	// Renew is how long a leader goes on without having renewed. Default: two thirds of
 	// Duration.
 	Renew time.Duration
-	// Retry is how often it is renewed, and asked for. Default: 2 s.
+	// Retry is how often it is renewed, and asked for. Default: 2 s, or a fifth of Duration
+	// where that is less.
 	Retry time.Duration
 
 	// Waits is told, each time that the lease wasn't had, who holds it, or why it can't be
@@ -50,7 +51,7 @@ var ErrLost = errors.New("the lease was lost")
 func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context, before string) error) error {
 	l.Duration = cmp.Or(l.Duration, 15*time.Second)
 	l.Renew = cmp.Or(l.Renew, l.Duration*2/3)
-	l.Retry = cmp.Or(l.Retry, 2*time.Second)
+	l.Retry = cmp.Or(l.Retry, min(2*time.Second, l.Duration/5))
 	c := &candidate{Lease: l, api: d.api.Resource(leases).Namespace(l.Namespace), now: d.options.Now}
 	for !c.take(ctx) {
 		if l.Waits != nil && ctx.Err() == nil {

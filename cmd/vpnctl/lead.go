@@ -33,7 +33,7 @@ func (c reconcileCommand) candidate(cluster *kube.Driver, estate, who string) (c
 	if namespace == "" {
 		return candidate{}, errors.New("this is no pod: name the namespace of the Lease with --leader-elect-namespace, or say --alone")
 	}
-	return candidate{elect: cluster, lease: kube.Lease{Namespace: namespace, Name: "vpnctl-reconcile-" + estate, Estate: estate, Identity: who}}, nil
+	return candidate{elect: cluster, lease: kube.Lease{Namespace: namespace, Name: "vpnctl-reconcile-" + estate, Estate: estate, Identity: who, Duration: c.LeaderElectLease}}, nil
 }
 
 // run runs a loop whenever this replica leads, until a signal or the end of ctx. The

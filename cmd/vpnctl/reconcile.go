@@ -24,6 +24,7 @@ type reconcileCommand struct {
 	Parallelism          int           `default:"8" placeholder:"N" help:"Gateways side by side. Default: ${default}."`
 	MaxDeletes           int           `default:"10" placeholder:"N" help:"Gateways that may be on their way out at once: of more, nothing is removed until this is raised. Default: ${default}."`
 	LeaderElectNamespace string        `placeholder:"NS" help:"Where the Lease stands by which replicas agree on one. Default: the pod's namespace."`
+	LeaderElectLease     time.Duration `default:"15s" placeholder:"DURATION" help:"How long replicas wait for the one that works when it gives no sign of life. Default: ${default}."`
 	Alone                bool          `help:"Elect no leader: there is no other replica."`
 }
 
@@ -48,6 +49,9 @@ const (
 	attachedWithin = 30 * time.Second
 )
 
+// leastLease leaves an API server that is busy the time to renew one.
+const leastLease = 3 * time.Second
+
 func (c reconcileCommand) check(g *Globals) error {
 	switch {
 	case g.Sim.On:
@@ -58,6 +62,8 @@ func (c reconcileCommand) check(g *Globals) error {
 		return fmt.Errorf("--resync is %s, but must be at least 1s", c.Resync)
 	case c.MaxDeletes < 0:
 		return fmt.Errorf("--max-deletes is %d, but can't be negative", c.MaxDeletes)
+	case c.LeaderElectLease < leastLease:
+		return fmt.Errorf("--leader-elect-lease is %s, but must be at least %s", c.LeaderElectLease, leastLease)
 	case c.Alone && c.LeaderElectNamespace != "":
 		return errors.New("--alone and --leader-elect-namespace exclude each other")
 	}

@@ -3,15 +3,18 @@
 package main
 
 import (
+	"context"
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/cloud/kube/lab"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 )
 
@@ -39,6 +42,9 @@ func TestKubeSoakKills(t *testing.T) {
 		if n%20 == 19 {
 			t.Logf("%d kills, %d during writes to the cloud, %s", n+1, crowd.struck, time.Since(began).Round(time.Second))
 		}
+	}
+	if crowd.struck < kills/4 {
+		t.Errorf("%d of %d kills came during a write to the cloud: that proves little", crowd.struck, kills)
 	}
 	crowd.heal()
 	began = time.Now()
@@ -115,16 +121,23 @@ func (c *crowd) standing() []model {
 	return all
 }
 
-// strike runs a controller and kills it: after a while, or while a write to the cloud is
-// under way, before or after it is carried out.
+// strike runs a controller and kills it, once it leads: after a while, or while a write to
+// the cloud is under way, before or after it is carried out.
 func (c *crowd) strike(n int) {
-	cmd := c.again()
+	led := c.led()
+	cmd := c.again("--leader-elect-lease", "5s")
+	lab.Await(c.t, 2*time.Minute, func(context.Context) string {
+		if c.led() == led {
+			return "it doesn't lead"
+		}
+		return ""
+	})
 	var writes atomic.Int64
 	struck := make(chan struct{})
-	patience := time.Duration(300+c.random.IntN(3000)) * time.Millisecond
+	patience := time.Duration(c.random.IntN(10000)) * time.Millisecond
 	if n%3 > 0 {
-		patience = 15 * time.Second // the lock of the one before has to run out
-		last := int64(1 + c.random.IntN(20))
+		patience = 20 * time.Second // the lock of the one before has to run out
+		last := int64(1 + c.random.IntN(12))
 		c.disturb(func(r *http.Request) simulator.Fault {
 			if r.Method == http.MethodGet || writes.Add(1) != last {
 				return simulator.Fault{}
@@ -145,6 +158,9 @@ func (c *crowd) strike(n int) {
 	c.kill()
 	c.disturb(nil)
 }
+
+// led is how often a controller has begun to lead.
+func (c *crowd) led() int { return strings.Count(c.log.String(), "msg=leading") }
 
 // foreigners makes things that belong to others, and returns them as they are.
 func (s *soak) foreigners() string {
