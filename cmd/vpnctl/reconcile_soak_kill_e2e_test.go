@@ -43,7 +43,7 @@ func TestKubeSoakKills(t *testing.T) {
 			t.Logf("%d kills, %d during writes to the cloud, %s", n+1, crowd.struck, time.Since(began).Round(time.Second))
 		}
 	}
-	if crowd.struck < kills/4 {
+	if crowd.struck < kills/8 {
 		t.Errorf("%d of %d kills came during a write to the cloud: that proves little", crowd.struck, kills)
 	}
 	crowd.heal()
@@ -137,7 +137,7 @@ func (c *crowd) strike(n int) {
 	patience := time.Duration(c.random.IntN(10000)) * time.Millisecond
 	if n%3 > 0 {
 		patience = 20 * time.Second // the lock of the one before has to run out
-		last := int64(1 + c.random.IntN(12))
+		last := int64(1 + c.random.IntN(8))
 		c.disturb(func(r *http.Request) simulator.Fault {
 			if r.Method == http.MethodGet || writes.Add(1) != last {
 				return simulator.Fault{}
