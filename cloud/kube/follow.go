@@ -225,6 +225,5 @@ func (s *shelf) taken(obj any) (key string, one any, err error) {
 	if !is {
 		return "", nil, fmt.Errorf("a %T in the place of a %s", obj, s.kind.name)
 	}
-	one, err = statusOf(s.kind, u)
-	return u.GetNamespace() + "/" + u.GetName(), one, err
+	return u.GetNamespace() + "/" + u.GetName(), statusOf(s.kind, u), nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -67,11 +66,7 @@ func (d *Driver) Roster(ctx context.Context, w Which) (roster.Cluster, error) {
 	var s statuses
 	for i, k := range all {
 		for j := range lists[i] {
-			one, err := statusOf(k, &lists[i][j])
-			if err != nil {
-				return roster.Cluster{}, err
-			}
-			s.add(one)
+			s.add(statusOf(k, &lists[i][j]))
 		}
 	}
 	c := s.cluster()
@@ -96,6 +91,7 @@ type statuses struct {
 	gateways []roster.Gateway
 	peers    []roster.Peer
 	links    []roster.Link
+	broken   []roster.Unreadable
 }
 
 func (s *statuses) add(one any) {
@@ -106,13 +102,15 @@ func (s *statuses) add(one any) {
 		s.peers = append(s.peers, o)
 	case roster.Link:
 		s.links = append(s.links, o)
+	case roster.Unreadable:
+		s.broken = append(s.broken, o)
 	}
 }
 
 // cluster joins gateways with their peers: what a VPNPeer says of itself, and what its
 // gateway says of it.
 func (s *statuses) cluster() roster.Cluster {
-	c := roster.Cluster{Gateways: s.gateways, Links: s.links}
+	c := roster.Cluster{Gateways: s.gateways, Links: s.links, Broken: s.broken}
 	at := map[vpn.Owner]*roster.Gateway{}
 	for i := range c.Gateways {
 		c.Gateways[i].Peers = slices.Clone(c.Gateways[i].Peers) // what was read stays as it was
@@ -141,14 +139,15 @@ func (s *statuses) cluster() roster.Cluster {
 		}
 	}
 	slices.SortFunc(c.Strays, byName)
+	slices.SortFunc(c.Broken, func(a, b roster.Unreadable) int { return strings.Compare(a.String(), b.String()) })
 	slices.SortFunc(c.Gateways, func(a, b roster.Gateway) int { return a.Owner.Compare(b.Owner) })
 	slices.SortFunc(c.Links, func(a, b roster.Link) int { return strings.Compare(a.Name, b.Name) })
 	return c
 }
 
-// statusOf reads a gateway, a peer or a link. What the gateway's status says of its peers
-// is in its peers.
-func statusOf(k kind, u *unstructured.Unstructured) (any, error) {
+// statusOf reads a gateway, a peer or a link: what can't be read keeps no other from being
+// shown. What the gateway's status says of its peers is in its peers.
+func statusOf(k kind, u *unstructured.Unstructured) any {
 	var one any
 	var err error
 	switch k.name {
@@ -162,9 +161,10 @@ func statusOf(k kind, u *unstructured.Unstructured) (any, error) {
 		one, err = read(u, clusterLink)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s %s/%s: %w", k.name, u.GetNamespace(), u.GetName(), err)
+		gateway, _, _ := unstructured.NestedString(u.Object, "spec", "gatewayRef")
+		return roster.Unreadable{Kind: k.name, Namespace: u.GetNamespace(), Name: u.GetName(), Gateway: gateway, Message: err.Error()}
 	}
-	return one, nil
+	return one
 }
 
 func read[W, S any](u *unstructured.Unstructured, as func(*W, roster.Manifest) S) (any, error) {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/vpnctl/vpnctl/plan/roster"
@@ -27,7 +29,7 @@ Examples:
     vpnctl status -n acme --watch
     vpnctl status -o json | jq '.gateways[] | select(.ready != "yes") | .name'
 
-Exit codes: 0 the statuses could be read, whatever they say; 1 error. vpnctl wait asks whether all is well.`
+Exit codes: 0 the statuses could be read, whatever they say; 1 error, or an object that can't be read, after all others were shown. vpnctl wait asks whether all is well.`
 }
 
 func (c statusCommand) Run(g *Globals, s *streams, stop *interrupts) error {
@@ -52,7 +54,18 @@ func (c statusCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	if err := c.print(s.stdout, shown, roster.Away{}, c.options(g, s), at); err != nil {
 		return err
 	}
-	return absent(missing)
+	return errors.Join(absent(missing), unreadable(shown.Broken))
+}
+
+// unreadable is the error of what could not be shown.
+func unreadable(all []roster.Unreadable) error {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s %s can't be read: correct or remove it", all[0].Kind, strings.TrimPrefix(all[0].Namespace+"/"+all[0].Name, "/"))
+	}
+	return fmt.Errorf("%d objects can't be read: correct or remove them", len(all))
 }
 
 func (c statusCommand) options(g *Globals, s *streams) view.StatusOptions {
@@ -63,7 +76,7 @@ func (c statusCommand) print(w io.Writer, shown roster.Cluster, away roster.Away
 	if c.Output == "json" {
 		return roster.JSON(w, shown, away, o.Now, c.Watch)
 	}
-	if len(shown.Gateways)+len(shown.Links)+len(shown.Strays) == 0 && len(at.names) == 0 {
+	if len(shown.Gateways)+len(shown.Links)+len(shown.Strays)+len(shown.Broken) == 0 && len(at.names) == 0 {
 		_, err := fmt.Fprintln(w, "No gateways"+within(at.which)+".")
 		return err
 	}

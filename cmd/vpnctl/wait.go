@@ -43,7 +43,7 @@ func (c waitCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	v := &vigil{command: c, at: at, goal: roster.Goal(c.For), began: time.Now()}
-	if len(cluster.Gateways) == 0 && len(at.names) == 0 {
+	if len(cluster.Gateways)+len(cluster.Broken) == 0 && len(at.names) == 0 {
 		return errors.New("there are no gateways" + within(at.which) + " to wait for")
 	}
 	v.look(cluster, time.Now())

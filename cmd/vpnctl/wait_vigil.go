@@ -29,6 +29,11 @@ func (v *vigil) look(c roster.Cluster, now time.Time) {
 		for _, g := range c.Gateways {
 			v.judge(roster.Name{Namespace: g.Owner.Namespace, Name: g.Owner.Name}, c, now)
 		}
+		for _, u := range c.Broken {
+			if u.IsGateway() {
+				v.judge(roster.Name{Namespace: u.Namespace, Name: u.Name}, c, now)
+			}
+		}
 	}
 	for _, n := range v.at.names {
 		v.judge(n, c, now)
@@ -68,6 +73,11 @@ func (v *vigil) judge(n roster.Name, c roster.Cluster, now time.Time) {
 		}
 		if one := g.Await(v.goal, n.Peer, now); first || sum.Met && !one.Met || one.Stuck {
 			sum, first = one, false
+		}
+	}
+	for _, u := range c.Broken {
+		if u.Keeps(n) && (u.IsGateway() || v.goal != roster.GoalDeleted) && !sum.Stuck {
+			sum = roster.Verdict{Stuck: v.goal != roster.GoalDeleted, Text: u.String()}
 		}
 	}
 	v.verdict[n.String()] = sum

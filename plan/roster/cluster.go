@@ -9,10 +9,11 @@ import (
 
 // Cluster is what was read of a cluster.
 type Cluster struct {
-	Gateways []Gateway // sorted by namespace, name and kind
-	Links    []Link    // sorted by name
-	Strays   []Peer    // VPNPeers whose gateway isn't there, sorted
-	Unseen   error     // why links can't be seen; nil: they can, or nobody looked
+	Gateways []Gateway    // sorted by namespace, name and kind
+	Links    []Link       // sorted by name
+	Strays   []Peer       // VPNPeers whose gateway isn't there, sorted
+	Broken   []Unreadable // sorted
+	Unseen   error        // why links can't be seen; nil: they can, or nobody looked
 }
 
 // Condition is one statement of a status.

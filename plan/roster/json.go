@@ -16,6 +16,7 @@ type document struct {
 	Gateways []gatewayJSON `json:"gateways"`
 	Links    []linkJSON    `json:"links"`
 	Strays   []peerJSON    `json:"peersWithoutGateway"`
+	Broken   []brokenJSON  `json:"unreadable"`
 }
 
 type awayJSON struct {
@@ -98,6 +99,13 @@ type peerJSON struct {
 	manifestJSON
 }
 
+type brokenJSON struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Message   string `json:"message"`
+}
+
 type linkJSON struct {
 	Name string `json:"name"`
 	readyJSON
@@ -110,7 +118,7 @@ type linkJSON struct {
 // JSON writes a cluster as Schema says, on one line where it is compact. It holds no
 // secret: statuses have none. Away is the zero value while the cluster answers.
 func JSON(w io.Writer, c Cluster, away Away, now time.Time, compact bool) error {
-	d := document{Schema: Schema, Time: stamp(now), Gateways: []gatewayJSON{}, Links: []linkJSON{}, Strays: []peerJSON{}}
+	d := document{Schema: Schema, Time: stamp(now), Gateways: []gatewayJSON{}, Links: []linkJSON{}, Strays: []peerJSON{}, Broken: []brokenJSON{}}
 	if away.Err != nil {
 		d.Away = &awayJSON{stamp(away.Since), away.Err.Error()}
 	}
@@ -122,6 +130,9 @@ func JSON(w io.Writer, c Cluster, away Away, now time.Time, compact bool) error 
 	}
 	for _, p := range c.Strays {
 		d.Strays = append(d.Strays, peerOf(Gateway{}, p, now)) // of which no gateway says anything
+	}
+	for _, u := range c.Broken {
+		d.Broken = append(d.Broken, brokenJSON{u.Kind, u.Namespace, u.Name, u.Message})
 	}
 	e := json.NewEncoder(w)
 	if !compact {

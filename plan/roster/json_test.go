@@ -35,6 +35,7 @@ func everything() Cluster {
 		},
 		Links:  []Link{{Name: "north", Manifest: m, Touched: true, Router: "north", CIDR: "10.40.0.0/16", TransitIP: "10.0.0.3"}},
 		Strays: []Peer{lost},
+		Broken: []Unreadable{{Kind: "VPNPeer", Namespace: "globex", Name: "odd", Gateway: "remote", Message: "spec: a list"}},
 	}
 }
 

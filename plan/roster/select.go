@@ -65,6 +65,12 @@ func (c Cluster) Only(names []Name) (Cluster, []Name) {
 			found.Links = append(found.Links, l)
 		}
 	}
+	for _, u := range c.Broken {
+		if u.named(names) {
+			found.Broken = append(found.Broken, u)
+		}
+		seen(func(n Name) bool { return u.named([]Name{n}) })
+	}
 	return found, missing
 }
 

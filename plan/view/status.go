@@ -21,12 +21,13 @@ type StatusOptions struct {
 }
 
 // Status writes a table of gateways, below each its conditions that are not true and its
-// peers, then links and peers without a gateway. Nothing at all gives nothing.
+// peers, then links, peers without a gateway and what can't be read. Nothing at all gives nothing.
 func Status(w io.Writer, c roster.Cluster, o StatusOptions) error {
 	s := &status{o: o, ink: ink(o.Color)}
 	s.gateways(c.Gateways)
 	s.links(c.Links)
 	s.strays(c.Strays)
+	s.broken(c.Broken)
 	return write(w, s.b.String())
 }
 

@@ -42,6 +42,9 @@ func (n *News) Since(c roster.Cluster, missing []roster.Name, now time.Time) []s
 		key := p.Namespace + "/" + p.Gateway + "/" + p.Name
 		say(key, Plain(key)+" has no gateway")
 	}
+	for _, u := range c.Broken {
+		say(u.Kind+" "+u.Namespace+"/"+u.Name, Plain(strings.Join(strings.Fields(u.String()), " ")))
+	}
 	for _, m := range missing {
 		say(m.String(), Plain(m.String())+" is not in the cluster")
 	}

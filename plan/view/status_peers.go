@@ -158,6 +158,15 @@ func (s *status) strays(all []roster.Peer) {
 	}
 }
 
+func (s *status) broken(all []roster.Unreadable) {
+	if len(all) > 0 {
+		s.gap()
+	}
+	for _, u := range all {
+		s.wrapped(s.ink.sign(signFailed)+" ", 2, Plain(strings.Join(strings.Fields(u.String()), " ")))
+	}
+}
+
 // gap sets what follows apart.
 func (s *status) gap() {
 	if s.b.Len() > 0 {
