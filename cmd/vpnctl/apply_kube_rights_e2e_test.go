@@ -19,6 +19,7 @@ func TestKubeApplyReadOnly(t *testing.T) {
 	if out := a.ends(a.commandAs(reader, "plan", "--detailed-exitcode"), exitChanges, []string{"Secrets can't be seen"}); strings.Count(out, "can't be seen") != 1 {
 		t.Errorf("more is unseen:\n%s", out)
 	}
+	a.ends(a.commandAs(reader, "apply", "--auto-approve"), exitError, []string{"nothing was changed: in the cluster this account may not create ", "patch deployments.apps in " + a.namespace})
 	a.run(exitDone, nil, "apply", "--auto-approve")
 	a.ends(a.commandAs(reader, "plan", "--detailed-exitcode"), exitDone, []string{"Plan: no changes"})
 	for _, w := range a.lab.Writes(t, mark) {

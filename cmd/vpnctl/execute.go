@@ -74,6 +74,9 @@ func identity() string {
 
 // carryOut executes a plan and reports.
 func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
+	if err := a.permitted(ctx, r); err != nil {
+		return err
+	}
 	a.stop.Graceful()
 	began := time.Now()
 	show := view.NewProgress(a.streams.stderr, r.Plan.Pending(), view.ProgressOptions{
@@ -104,6 +107,22 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 		err = errSaid
 	}
 	return err
+}
+
+// permitted refuses a plan before anything is written, where the account in the cluster
+// may not do all of it: the cloud would be changed for pods that nobody can make.
+func (a *application) permitted(ctx context.Context, r *reconcile.Result) error {
+	if a.site.cluster == nil {
+		return nil
+	}
+	lacking, err := a.site.cluster.Lacking(ctx, r.Plan.Pending())
+	switch {
+	case err != nil:
+		return err
+	case len(lacking) > 0:
+		return fmt.Errorf("nothing was changed: in the cluster this account may not %s", strings.Join(lacking, "; may not "))
+	}
+	return nil
 }
 
 // record logs a change that begins or has ended.

@@ -22,6 +22,10 @@ type request struct {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == reviewPath && r.Method == http.MethodPost {
+		s.review(w, r)
+		return
+	}
 	q, err := read(r)
 	if err != nil {
 		refuse(w, err)
