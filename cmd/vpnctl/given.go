@@ -5,6 +5,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/view"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -20,7 +21,8 @@ func standing(r *reconcile.Result) map[vpn.Owner]view.Addresses {
 }
 
 // given are the addresses that an apply gave or changed, of gateways that it
-// finished: what it could not do is no address that anybody can use.
+// finished: what it could not do is no address that anybody can use. Those that an
+// earlier run gave to a gateway which only this one finished are told now, too.
 func given(r *reconcile.Result, report *cloud.Report) []view.Given {
 	before := standing(r)
 	var all []view.Given
@@ -31,14 +33,23 @@ func given(r *reconcile.Result, report *cloud.Report) []view.Given {
 		}
 		facts := in.Facts.Gateway(o.String()).Complete(report.Learnt[o])
 		now := view.Addresses{FloatingIP: facts.FloatingIP, Ledger: r.Ledgers[o]}
-		if now.String() != before[o].String() {
+		if now.String() != before[o].String() || completed(report, o) {
 			all = append(all, view.Given{Owner: o, Addresses: now})
 		}
 	}
 	return all
 }
 
-// finished are the gateways whose cloud side was changed, and wholly as planned.
+// completed tells whether a gateway was finished for the first time: the record that says
+// so is new.
+func completed(report *cloud.Report, o vpn.Owner) bool {
+	return slices.ContainsFunc(report.Outcomes, func(x cloud.Outcome) bool {
+		return x.Change.Owner == o && x.Change.ID.Kind == resource.KindApplied && x.Change.Action == plan.Create
+	})
+}
+
+// finished are the gateways whose cloud side was changed, or whose record was, and wholly
+// as planned.
 func finished(report *cloud.Report) []vpn.Owner {
 	var all []vpn.Owner
 	short := map[vpn.Owner]bool{}
@@ -47,7 +58,7 @@ func finished(report *cloud.Report) []vpn.Owner {
 		if x.State != cloud.Done {
 			short[o] = true
 		}
-		if !o.IsZero() && x.Change.ID.Kind.Cloud() && x.Change.ID.Kind != resource.KindApplied && !slices.Contains(all, o) {
+		if !o.IsZero() && x.Change.ID.Kind.Cloud() && !slices.Contains(all, o) {
 			all = append(all, o)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/vpnctl/vpnctl/plan/view"
 )
@@ -27,10 +28,13 @@ type warnings struct{ w io.Writer }
 
 func (warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
 
-// Handle writes what happened, to what, and the error after a colon.
+// Handle writes what happened, to what, and the error after a colon; of a condition, whose
+// it is, its reason and what it says.
 func (h warnings) Handle(_ context.Context, r slog.Record) error {
 	text, why := r.Message, ""
+	said := map[string]string{}
 	r.Attrs(func(a slog.Attr) bool {
+		said[a.Key] = a.Value.String()
 		if a.Key == "error" {
 			why = ": " + a.Value.String()
 		} else {
@@ -38,6 +42,9 @@ func (h warnings) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
+	if said["condition"] != "" {
+		text = said["manifest"] + " is " + r.Message + ": " + strings.TrimSuffix(said["reason"]+": "+said["message"], ": ")
+	}
 	_, err := fmt.Fprintln(h.w, "! "+view.Plain(text+why))
 	return err
 }
