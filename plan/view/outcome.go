@@ -48,12 +48,22 @@ type Outcome struct {
 func Outcomes(w io.Writer, report Report) error {
 	r := &reporter{Report: report, ink: ink(report.Color)}
 	done, gateways := 0, 0
+	var unfinished []*ownerOutcome
 	for _, o := range owners(r.Outcomes) {
 		if !o.owner.IsZero() {
 			gateways++
 			done += btoi(o.finished())
 		}
 		if !o.finished() {
+			unfinished = append(unfinished, o)
+		}
+	}
+	for _, group := range alike(unfinished) {
+		if len(group) > likeShown {
+			r.many(group)
+			continue
+		}
+		for _, o := range group {
 			r.unfinished(o)
 		}
 	}
@@ -104,6 +114,28 @@ func (r *reporter) unfinished(o *ownerOutcome) {
 	if len(o.failed) == 0 {
 		r.line(r.ink.sign(signHeld), " ", r.ink.paint(bold, name), ": ", o.halt())
 	}
+	r.sum(o)
+}
+
+// many writes what gateways of one namespace have in common.
+func (r *reporter) many(group []*ownerOutcome) {
+	first := group[0]
+	name := fmt.Sprintf("%s of %s, such as %s", count(len(group), "gateway"), Plain(first.owner.Namespace), Plain(first.owner.Name))
+	all := &ownerOutcome{failed: first.failed}
+	for _, o := range group {
+		all.done, all.undone = append(all.done, o.done...), append(all.undone, o.undone...)
+	}
+	for _, f := range first.failed {
+		r.line(r.ink.sign(signFailed), " ", r.ink.paint(bold, name), ": ", step(f.Change), ": ", oneLine(f.Err))
+	}
+	if len(first.failed) == 0 {
+		r.line(r.ink.sign(signHeld), " ", r.ink.paint(bold, name), ": ", first.halt())
+	}
+	r.sum(all)
+}
+
+// sum says what was done, what was not, and what helps.
+func (r *reporter) sum(o *ownerOutcome) {
 	var parts []string
 	if len(o.done) > 0 {
 		parts = append(parts, "done: "+tallied(o.done))

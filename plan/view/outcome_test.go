@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/netip"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 func TestOutcomes(t *testing.T) {
@@ -53,6 +55,7 @@ func TestOutcomes(t *testing.T) {
 		"stopped in between":                {Outcomes: between},
 		"a quota is used up":                {Outcomes: quota},
 		"nothing was there to be done":      {},
+		"many came to one end":              {Outcomes: crowd()},
 		"what is held and refused is left":  {Outcomes: fine[:1], Plan: held, Next: "vpnctl apply --prune gateways/"},
 		"the record alone counts":           {Outcomes: []Outcome{{Change: fresh()[3], Done: true}}},
 		"the record does not count besides": {Outcomes: []Outcome{{Change: fresh()[2], Done: true}, {Change: fresh()[3], Done: true}}},
@@ -66,6 +69,31 @@ func TestOutcomes(t *testing.T) {
 			golden(t, "outcomes_"+t.Name()[len("TestOutcomes/"):]+".txt", b.Bytes())
 		})
 	}
+}
+
+// crowd are fifty gateways of one namespace that fail in the same way, one of them
+// in another, and two of another namespace.
+func crowd() []Outcome {
+	var all []Outcome
+	add := func(namespace, name, why string) {
+		o := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: namespace, Name: name}
+		change := func(k resource.Kind) plan.Change {
+			return plan.Change{ID: resource.ID{Kind: k, Namespace: namespace, Name: name}, Owner: o, Action: plan.Create}
+		}
+		all = append(all, Outcome{Change: change(resource.KindSecurityGroup), Done: true},
+			Outcome{Change: change(resource.KindPort), Failed: true, Err: errors.New("creating port " + namespace + "/" + name + ": " + why), Cure: "raise the quota"},
+			Outcome{Change: change(resource.KindFloatingIP), Err: errors.New("needs openstack.port/" + namespace + "/" + name)})
+	}
+	for i := range 50 {
+		why := "409 OverQuota"
+		if i == 7 {
+			why = "500 oops"
+		}
+		add("acme", fmt.Sprintf("gw-%02d", i), why)
+	}
+	add("globex", "a", "409 OverQuota")
+	add("globex", "b", "409 OverQuota")
+	return all
 }
 
 func TestProgress(t *testing.T) {

@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -48,6 +50,43 @@ func owners(outcomes []Outcome) []*ownerOutcome {
 		o.good, o.all = counted(of[o.owner])
 	}
 	return all
+}
+
+// likeShown is how many gateways of one namespace that came to the same end are told of one
+// by one.
+const likeShown = 3
+
+// alike puts gateways of one namespace together that came to the same end: errors differ
+// in no more than the gateway's own name. The order is that of the first of each.
+func alike(all []*ownerOutcome) [][]*ownerOutcome {
+	var groups [][]*ownerOutcome
+	index := map[string]int{}
+	for _, o := range all {
+		end := o.end()
+		i, known := index[end]
+		if !known {
+			i = len(groups)
+			index[end], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], o)
+	}
+	return groups
+}
+
+// end is how a gateway ended, without its name.
+func (o *ownerOutcome) end() string {
+	var parts []string
+	for _, f := range o.failed {
+		parts = append(parts, step(f.Change)+": "+oneLine(f.Err)+"\x00"+f.Cure)
+	}
+	if len(o.failed) == 0 {
+		parts = append(parts, o.halt())
+	}
+	text := strings.Join(parts, "\n")
+	if o.owner.Name != "" {
+		text = regexp.MustCompile(`\b`+regexp.QuoteMeta(o.owner.Name)+`\b`).ReplaceAllString(text, "\x00")
+	}
+	return o.owner.Namespace + "\n" + text
 }
 
 // halt says why a gateway is not finished although nothing of it failed.
