@@ -95,7 +95,7 @@ func newSpread(nodes []resource.Node, t Tenants) *spread {
 	p := &spread{most: t.Most, byServer: map[string]int{}}
 	sorted := slices.SortedFunc(slices.Values(nodes), func(a, b resource.Node) int { return strings.Compare(a.Name, b.Name) })
 	for _, n := range sorted {
-		_, known := p.byServer[n.ServerID]
+		twin, known := p.byServer[n.ServerID]
 		switch {
 		case n.Problem != "":
 			p.unfit = append(p.unfit, fmt.Sprintf("%s: %s", n.Name, n.Problem))
@@ -104,7 +104,7 @@ func newSpread(nodes []resource.Node, t Tenants) *spread {
 		case !n.Ready:
 			p.unfit = append(p.unfit, fmt.Sprintf("%s: not Ready, not schedulable or control plane", n.Name))
 		case known:
-			p.unfit = append(p.unfit, fmt.Sprintf("%s: the same server as another node", n.Name))
+			p.unfit = append(p.unfit, fmt.Sprintf("%s: its server is %s, which is that of node %s, too", n.Name, n.ServerID, p.ready[twin].Name))
 		default:
 			p.byServer[n.ServerID] = len(p.ready)
 			p.ready = append(p.ready, n)

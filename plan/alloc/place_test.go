@@ -102,7 +102,7 @@ func TestPlace(t *testing.T) {
 			want: map[string]string{"a": "n1"},
 			problems: []string{`b: no node can take the gateway: 1 of 6 nodes are usable and full: n1: 1 of 1 gateways; ` +
 				`n2: not Ready, not schedulable or control plane; n3: providerID "aws:///x" names no OpenStack server; ` +
-				`n4: its server is not known; n5: the same server as another node; and 1 more`},
+				`n4: its server is not known; n5: its server is s-n1, which is that of node n1, too; and 1 more`},
 		},
 		"without a node there is no place": {
 			gateways: owners("a"), max: 20, want: map[string]string{},
