@@ -95,7 +95,7 @@ func (a *assignment) refusePin(g *vpn.Gateway, pin netip.Prefix) *Problem {
 	if a.alive(holder.Owner) {
 		return refuse(fmt.Sprintf("%s %s", holder.Owner, holds(holder, pin)), "it becomes free once that gateway has moved or gone")
 	}
-	return refuse(fmt.Sprintf("%s %s, whose manifest is gone", holder.Owner, holds(holder, pin)), "--prune releases it first")
+	return refuse(fmt.Sprintf("%s %s, of which no manifest was read", holder.Owner, holds(holder, pin)), "it becomes free once that gateway has gone; where its manifest has, --prune removes it")
 }
 
 const otherPin = "pin another one, or leave it out to have one allocated"

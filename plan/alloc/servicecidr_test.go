@@ -139,7 +139,7 @@ func TestServiceCIDR(t *testing.T) {
 				Estate:  estate(ipsec("a", cidr("100.64.5.0/24"))),
 				Ledgers: []alloc.Ledger{had("gone", "100.64.5.0/24")},
 			},
-			problems: []string{"a: service CIDR 100.64.5.0/24 is pinned, but VPNGateway/acme/gone holds it, whose manifest is gone"},
+			problems: []string{"a: service CIDR 100.64.5.0/24 is pinned, but VPNGateway/acme/gone holds it, of which no manifest was read"},
 		},
 		"a released range is no automatic choice": {
 			in: alloc.Input{
