@@ -198,8 +198,10 @@ func (o Options) entry(name string) (entry, error) {
 // find looks where OpenStack's own clients look.
 func (o Options) find(file string) (string, error) {
 	if path := cmp.Or(o.ConfigFile, o.Env("OS_CLIENT_CONFIG_FILE")); path != "" {
-		_, err := os.Stat(path)
-		return path, err
+		if _, err := os.Stat(path); err != nil {
+			return "", fmt.Errorf("OS_CLIENT_CONFIG_FILE names the file %s: %w: correct it, or unset it for the usual places", path, plain(err))
+		}
+		return path, nil
 	}
 	home := o.Env("XDG_CONFIG_HOME")
 	if home == "" {
@@ -211,7 +213,15 @@ func (o Options) find(file string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s: %w (in ., ~/.config/openstack and /etc/openstack)", file, fs.ErrNotExist)
+	return "", fmt.Errorf("%s: %w in ., %s and /etc/openstack: put it there, name it in OS_CLIENT_CONFIG_FILE, or set the OS_* variables", file, fs.ErrNotExist, filepath.Join(home, "openstack"))
+}
+
+// plain is an error of a file without the file's name.
+func plain(err error) error {
+	if failed, is := errors.AsType[*fs.PathError](err); is {
+		return failed.Err
+	}
+	return err
 }
 
 // overlay decodes one cloud of a file over what is in e already. YAML errors are
