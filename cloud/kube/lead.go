@@ -47,7 +47,9 @@ var ErrLost = errors.New("the lease was lost")
 // context ends when the lease can't be renewed, or with ctx. Run is told who led before
 // and never gave the lease back, maybe this process in an earlier turn; empty: nobody.
 // The lease is given back once run has returned, so that another process takes over
-// within a Retry. The error is that of run, or ErrLost; nil where ctx ended.
+// within a Retry. The error is that of run, or wraps ErrLost
+// and says whether somebody else leads or the lease could not be renewed; nil where ctx
+// ended.
 func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context, before string) error) error {
 	l.Duration = cmp.Or(l.Duration, 15*time.Second)
 	l.Renew = cmp.Or(l.Renew, l.Duration*2/3)
@@ -67,7 +69,7 @@ func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context
 	go func() { done <- run(leading, before) }()
 	err := c.lead(ctx, stop, done)
 	if errors.Is(context.Cause(leading), ErrLost) {
-		err = ErrLost
+		err = context.Cause(leading)
 	}
 	if !errors.Is(err, ErrLost) {
 		c.giveBack(context.WithoutCancel(ctx))
@@ -171,7 +173,8 @@ func (c *candidate) lead(ctx context.Context, stop context.CancelCauseFunc, done
 	renewed := time.Now()
 	tick := time.NewTicker(c.Retry)
 	defer tick.Stop()
-	late := time.AfterFunc(c.Renew, func() { stop(ErrLost) })
+	unrenewed := fmt.Errorf("%w: it could not be renewed for %s, so another process may take it", ErrLost, c.Renew)
+	late := time.AfterFunc(c.Renew, func() { stop(unrenewed) })
 	defer late.Stop()
 	for {
 		select {
@@ -191,10 +194,14 @@ func (c *candidate) lead(ctx context.Context, stop context.CancelCauseFunc, done
 			late.Reset(c.Renew - time.Since(began))
 		case ctx.Err() != nil:
 		case time.Since(renewed) >= c.Renew || c.others(asking):
+			lost := fmt.Errorf("%w: another process holds it", ErrLost)
+			if time.Since(renewed) >= c.Renew {
+				lost = unrenewed
+			}
 			cancel()
-			stop(ErrLost)
+			stop(lost)
 			<-done
-			return ErrLost
+			return lost
 		}
 		cancel()
 	}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
@@ -105,7 +108,7 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	}()
 	<-started
 	cut.Store(true)
-	if err := <-ended; !errors.Is(err, kube.ErrLost) || !stopped.Load() {
+	if err := <-ended; !errors.Is(err, kube.ErrLost) || !stopped.Load() || !strings.Contains(err.Error(), "could not be renewed") {
 		t.Errorf("ended with %v, stopped %v", err, stopped.Load())
 	}
 	cut.Store(false)
@@ -123,5 +126,31 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestALeaseThatAnotherTakes: a leader whose Lease another process has taken says so, and
+// not that the server was away.
+func TestALeaseThatAnotherTakes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	started, ended := make(chan struct{}), make(chan error, 1)
+	long := lease("first")
+	long.Duration, long.Renew = time.Hour, time.Hour
+	go func() {
+		ended <- w.driver().Lead(t.Context(), long, func(ctx context.Context, _ string) error {
+			close(started)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+	}()
+	<-started
+	u := w.api.Get("Lease", long.Namespace, long.Name).DeepCopy()
+	if err := unstructured.SetNestedField(u.Object, "second", "spec", "holderIdentity"); err != nil {
+		t.Fatal(err)
+	}
+	w.api.PutAs(t, "another", u.Object)
+	if err := <-ended; !errors.Is(err, kube.ErrLost) || !strings.Contains(err.Error(), "another process holds it") {
+		t.Errorf("ended with %v", err)
 	}
 }

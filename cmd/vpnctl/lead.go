@@ -76,7 +76,7 @@ func (c candidate) run(ctx context.Context, stop *interrupts, log *slog.Logger, 
 		}
 		switch {
 		case errors.Is(err, kube.ErrLost):
-			log.Warn("another replica leads", "error", err)
+			log.Warn("leads no longer", "error", err)
 		case err != nil:
 			return err
 		}
