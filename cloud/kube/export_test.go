@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/vpnctl/vpnctl/cloud/kube/prints"
 	"github.com/vpnctl/vpnctl/state"
 )
 
@@ -20,9 +21,10 @@ var (
 // Prints is the store of fingerprints of a print, and Vault the one of Secrets, of which
 // those of an estate are ours; each tells of changes.
 func Prints(print Print, tell func()) cache.TransformingStore {
-	return &fingerprints{of: map[string]string{}, print: print, tell: tell}
+	return prints.New(print, tell).(cache.TransformingStore)
 }
 
 func Vault(estate string, named Named, tell func()) cache.TransformingStore {
-	return newSecretPrints(func(o metav1.Object) bool { return o.GetLabels()[state.LabelEstate] == estate }, named, tell)
+	ours := func(o metav1.Object) bool { return o.GetLabels()[state.LabelEstate] == estate }
+	return prints.OfSecrets(ours, named, tell).(cache.TransformingStore)
 }
