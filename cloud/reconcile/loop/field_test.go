@@ -141,7 +141,7 @@ func (f *field) everyone() []string {
 func (f *field) all() string {
 	f.T.Helper()
 	text := f.Look()
-	plain := f.Plain(world.Snapshot(f.T, f.World))
+	plain := world.Plain(world.Snapshot(f.T, f.World))
 	f.cluster.mu.Lock()
 	defer f.cluster.mu.Unlock()
 	var b strings.Builder

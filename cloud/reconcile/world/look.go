@@ -29,8 +29,8 @@ func (w *World) Look() string {
 		w.T.Fatal(err)
 	}
 	var b strings.Builder
-	b.Write(s.Normalize().Bytes())
-	plain := w.Plain(s)
+	b.WriteString(undated(string(s.Normalize().Bytes())))
+	plain := Plain(s)
 	for _, path := range w.Files() {
 		content, err := os.ReadFile(filepath.Join(w.Tree, path))
 		if err != nil {
@@ -38,7 +38,7 @@ func (w *World) Look() string {
 		}
 		fmt.Fprintf(&b, "--- %s\n%s", path, plain(string(content)))
 	}
-	return undated(b.String())
+	return b.String()
 }
 
 // undated is a text without moments and hashes of what the server chose.
@@ -47,7 +47,7 @@ func undated(text string) string {
 }
 
 // Plain gives texts without what the server of a snapshot chose, and when.
-func (w *World) Plain(s simulator.Snapshot) func(text string) string {
+func Plain(s simulator.Snapshot) func(text string) string {
 	chosen := chosen(s)
 	return func(text string) string { return undated(chosen.Replace(text)) }
 }
