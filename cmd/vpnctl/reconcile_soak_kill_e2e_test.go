@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -48,7 +49,7 @@ func TestKubeSoakKills(t *testing.T) {
 	}
 	crowd.heal()
 	began = time.Now()
-	s.again()
+	s.again("--max-deletes", fmt.Sprint(gateways)) // as many as people may have deleted meanwhile
 	s.converged(5*time.Minute, crowd.standing()...)
 	t.Logf("%d gateways of %d stand; all as asked for %s after the last kill", len(crowd.standing()), gateways, time.Since(began).Round(time.Second))
 	for _, wrong := range slices.Concat(s.lies(true), s.leaks()) {
@@ -125,7 +126,7 @@ func (c *crowd) standing() []model {
 // the cloud is under way, before or after it is carried out.
 func (c *crowd) strike(n int) {
 	led := c.led()
-	cmd := c.again("--leader-elect-lease", "5s")
+	cmd := c.again("--leader-elect-lease", "5s", "--max-deletes", fmt.Sprint(len(c.stands)))
 	lab.Await(c.t, 2*time.Minute, func(context.Context) string {
 		if c.led() == led {
 			return "it doesn't lead"
