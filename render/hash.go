@@ -54,11 +54,12 @@ func settings(e vpn.Estate) vpn.Estate {
 }
 
 // unplaced leaves out positions, the pool, as another one changes nothing, and in a
-// cluster the manifests' text.
+// cluster the manifests' text, and annotations: apply itself and GitOps engines write some
+// of those there.
 func unplaced(g vpn.Gateway, target string) vpn.Gateway {
 	g.Position, g.FloatingIPPool = "", ""
 	if target == vpn.TargetCluster {
-		g.Manifests = nil
+		g.Manifests, g.Annotations = nil, nil
 	}
 	g.Peers = slices.Clone(g.Peers)
 	for i := range g.Peers {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/crds/admission"
 	"github.com/vpnctl/vpnctl/plan/manifest"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/render"
 )
@@ -61,6 +62,9 @@ func TestHashOfAManifestInACluster(t *testing.T) {
 				stored, refused := server.Request(object, nil)
 				if len(refused) > 0 {
 					t.Fatalf("%s: %s is refused: %v", example, m.Name, refused)
+				}
+				stored["metadata"].(map[string]any)["annotations"] = map[string]any{ // as apply and an engine write them
+					resource.OwnerAnnotation: g.Owner.String(), "argocd.argoproj.io/tracking-id": "gateways:" + m.Name,
 				}
 				data, err := json.Marshal(stored)
 				if err != nil {
