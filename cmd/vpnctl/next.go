@@ -13,7 +13,7 @@ import (
 // refused.
 func (c planCommand) next(g *Globals, p plan.Plan) string {
 	switch {
-	case c.pass(p) != nil:
+	case c.pass(p) != nil, slices.ContainsFunc(p.Notices, func(n plan.Notice) bool { return n.Hint == keptElsewhere }):
 		return ""
 	case c.Out != "":
 		return line(slices.Concat(g.words(), c.clusterSide.words(), c.gate.words(), []string{c.Out}))

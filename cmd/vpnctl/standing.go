@@ -148,6 +148,9 @@ func (at *site) leader(ctx context.Context) (who, blind string, err error) {
 	return fmt.Sprintf("estate %s is kept by vpnctl reconcile: %s%s (Lease %s)", at.estate.Name, l.Name, since, l.Lease), "", nil
 }
 
+// keptElsewhere is what a plan says beside a reconcile.
+const keptElsewhere = "apply refuses as long as it runs: the manifests in the cluster count"
+
 // note adds to a plan who keeps the estate.
 func (at *site) note(ctx context.Context, r *reconcile.Result) error {
 	if at.cluster == nil {
@@ -158,7 +161,7 @@ func (at *site) note(ctx context.Context, r *reconcile.Result) error {
 		return err
 	}
 	if who != "" {
-		r.Plan.Notices = append(r.Plan.Notices, plan.Notice{Message: who, Hint: "apply refuses as long as it runs: the manifests in the cluster count"})
+		r.Plan.Notices = append(r.Plan.Notices, plan.Notice{Message: who, Hint: keptElsewhere})
 	}
 	if blind != "" {
 		r.Plan.Notices = append(r.Plan.Notices, plan.Notice{Message: blind, Hint: "allow list of leases.coordination.k8s.io"})
