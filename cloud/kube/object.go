@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,6 +29,16 @@ func ours(u *unstructured.Unstructured, estate string) (vpn.Owner, bool) {
 		return vpn.Owner{}, true
 	}
 	return o, true
+}
+
+// suffixes are what the names of a gateway's objects have behind its own.
+var suffixes = []string{"", "-swanctl", "-wireguard", "-nat", "-nic1", vpn.GeneratedKeySuffix}
+
+// bearsName tells whether a gateway's objects have such a name. What says that it is ours and
+// is called otherwise is a copy that somebody made, labels and all: it is theirs.
+func bearsName(o vpn.Owner, name string) bool {
+	suffix, is := strings.CutPrefix(name, o.Name)
+	return is && slices.Contains(suffixes, suffix)
 }
 
 // marks are what an object says of whose it is.

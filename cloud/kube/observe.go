@@ -152,7 +152,8 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 		r.Object.Live.Managers[i].Name, r.Object.Live.Managers[i].FieldsV1 = s.once(m.Name), s.once(m.FieldsV1)
 	}
 	owner, marked := ours(u, s.estate.Name)
-	if k.name == kindDeployment && marked && !owner.IsZero() {
+	copied := marked && !owner.IsZero() && !k.manifest && !bearsName(owner, u.GetName())
+	if k.name == kindDeployment && marked && !owner.IsZero() && !copied {
 		s.seen.Rollouts[owner.String()] = rollout(u)
 	}
 	written, wanted := s.owners[r.ID]
@@ -162,6 +163,8 @@ func (s *sighting) add(k kind, u *unstructured.Unstructured) {
 		s.told[gateway] = allocated(gateway, u)
 	}
 	switch {
+	case copied:
+		return
 	case marked && !owner.IsZero():
 		r.Owner, r.Proof = owner.String(), "label "+state.LabelEstate+"="+s.estate.Name
 	case marked && wanted:

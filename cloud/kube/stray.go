@@ -20,7 +20,7 @@ import (
 //
 //	the object                                            it is
 //	names the gateway, we wrote it, nobody else's marks   found
-//	a Secret of another name than a key that we make has  left alone: it is a copy
+//	is called as no object of a gateway is                left alone: it is a copy
 //	a Deployment that runs the gateway's pod all the same refused
 //	any other                                             left alone
 func (d *Driver) Strays(ctx context.Context, estate string, leaving []vpn.Owner, observed resource.Graph) ([]resource.Resource, []plan.Refusal, error) {
@@ -78,7 +78,7 @@ func (s *strays) search(ctx context.Context, k kind, namespace string) error {
 		o, says := s.texts[m.Annotations[resource.OwnerAnnotation]]
 		runs, named := s.names[id]
 		switch {
-		case k.secret && m.Name != o.Name+vpn.GeneratedKeySuffix:
+		case says && !bearsName(o, m.Name), k.secret && m.Name != o.Name+vpn.GeneratedKeySuffix:
 		case says && o.Namespace == m.Namespace && bereft(m, s.estate, o.String()):
 			err = s.find(ctx, k, id, o)
 		case named:

@@ -198,3 +198,43 @@ func TestStraysOfASecret(t *testing.T) {
 	}
 	w.settled(gone, plan.Options{Prune: true, AllowEmpty: true})
 }
+
+// TestCopiesOfOurs: what somebody has copied, labels, annotation and all, and called
+// otherwise is theirs: as long as the gateway stands, and when it goes.
+func TestCopiesOfOurs(t *testing.T) {
+	e := estate(t, "acme")
+	w := newWorld(t)
+	w.apply(e, plan.Options{})
+	g := e.Gateways[0].Owner
+	theirs := func() (all []*unstructured.Unstructured) {
+		return slices.DeleteFunc(w.on.All(), func(u *unstructured.Unstructured) bool {
+			return !strings.HasPrefix(u.GetName(), "copy-of-") && u.GetName() != g.Name+"-copy"
+		})
+	}
+	for _, u := range w.ours() {
+		if _, is := u.GetLabels()[state.LabelGateway]; !is || u.GetKind() == "Secret" || strings.HasPrefix(u.GetKind(), "VPN") {
+			continue
+		}
+		for _, name := range []string{"copy-of-" + u.GetName(), g.Name + "-copy"} {
+			c := u.DeepCopy()
+			c.SetName(name)
+			c.SetUID("")
+			c.SetResourceVersion("")
+			c.SetManagedFields(nil)
+			if w.on.Get(c.GetKind(), c.GetNamespace(), name) == nil {
+				w.put(c.Object)
+			}
+		}
+	}
+	before := text(t, theirs())
+	if len(theirs()) < 10 {
+		t.Fatalf("only %d copies were made", len(theirs()))
+	}
+	w.settled(e, plan.Options{Prune: true})
+	gone := e
+	gone.Gateways = slices.DeleteFunc(slices.Clone(e.Gateways), func(x vpn.Gateway) bool { return x.Owner == g })
+	w.apply(gone, plan.Options{Prune: true, AllowEmpty: true})
+	if after := text(t, theirs()); after != before {
+		t.Errorf("the copies were changed\nbefore %s\nafter  %s", before, after)
+	}
+}
