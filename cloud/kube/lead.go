@@ -40,6 +40,10 @@ type Lease struct {
 	Waits func(holder string, err error)
 }
 
+// LongestLease is the longest Duration that a Lease may have: where a leader died,
+// nobody leads for as long.
+const LongestLease = 10 * time.Minute
+
 // ErrLost: somebody else may lead by now.
 var ErrLost = errors.New("the lease was lost")
 
@@ -47,9 +51,8 @@ var ErrLost = errors.New("the lease was lost")
 // context ends when the lease can't be renewed, or with ctx. Run is told who led before
 // and never gave the lease back, maybe this process in an earlier turn; empty: nobody.
 // The lease is given back once run has returned, so that another process takes over
-// within a Retry. The error is that of run, or wraps ErrLost
-// and says whether somebody else leads or the lease could not be renewed; nil where ctx
-// ended.
+// within a Retry. The error is that of run, or wraps ErrLost and says whether somebody
+// else leads or the lease could not be renewed; nil where ctx ended.
 func (d *Driver) Lead(ctx context.Context, l Lease, run func(ctx context.Context, before string) error) error {
 	l.Duration = cmp.Or(l.Duration, 15*time.Second)
 	l.Renew = cmp.Or(l.Renew, l.Duration*2/3)
@@ -256,8 +259,8 @@ type Leader struct {
 }
 
 // Leader tells which process leads an estate, anywhere in the cluster, nil where none is
-// alive. One whose last sign looks old by the clock here is looked at for a while: that
-// clock may be wrong. Only processes that lead by Lead are seen. The error wraps
+// alive. One whose last sign looks old by the clock here, or comes from the future, is
+// looked at for a while: either clock may be wrong. Only processes that lead by Lead are seen. The error wraps
 // cloud.ErrForbidden where Leases may not be listed.
 func (d *Driver) Leader(ctx context.Context, estate string) (*Leader, error) {
 	first, err := d.leaseOf(ctx, state.LabelEstate+"="+estate)
@@ -265,7 +268,7 @@ func (d *Driver) Leader(ctx context.Context, estate string) (*Leader, error) {
 		return nil, err
 	}
 	_, lasts := holderOf(first)
-	if first.Spec.RenewTime != nil && first.Spec.RenewTime.Time.Add(lasts).After(d.options.Now()) {
+	if age := d.options.Now().Sub(first.Spec.RenewTime.Time); lasts <= LongestLease && age.Abs() < lasts {
 		return leaderOf(first), nil
 	}
 	if !pause(ctx, min(lasts/3, 5*time.Second)) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud/kube"
 	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // lease is one that lasts for so long that no busy machine loses it.
@@ -154,3 +155,28 @@ func TestALeaseThatAnotherTakes(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// TestADeadLeader keeps nobody for longer than it takes to see that it renews nothing,
+// whatever its clock showed, or how long it wanted to be waited for.
+func TestADeadLeader(t *testing.T) {
+	t.Parallel()
+	for sentence, spec := range map[string]map[string]any{
+		"its clock was an hour ahead":  {"renewTime": time.Now().Add(time.Hour).UTC().Format(microseconds), "leaseDurationSeconds": int64(3)},
+		"it asked for decades":         {"renewTime": time.Now().UTC().Format(microseconds), "leaseDurationSeconds": int64(2_000_000_000)},
+		"its last sign is an hour old": {"renewTime": time.Now().Add(-time.Hour).UTC().Format(microseconds), "leaseDurationSeconds": int64(3)},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			spec["holderIdentity"] = "dead"
+			l := lease("dead")
+			w.put(map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": spec, "metadata": map[string]any{
+				"namespace": l.Namespace, "name": l.Name, "labels": map[string]any{state.LabelManagedBy: "vpnctl", state.LabelEstate: l.Estate}}})
+			if who, err := w.driver().Leader(t.Context(), l.Estate); who != nil || err != nil {
+				t.Errorf("leader %+v %v", who, err)
+			}
+		})
+	}
+}
+
+const microseconds = "2006-01-02T15:04:05.000000Z07:00"

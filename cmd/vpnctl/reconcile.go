@@ -62,8 +62,8 @@ func (c reconcileCommand) check(g *Globals) error {
 		return fmt.Errorf("--resync is %s, but must be at least 1s", c.Resync)
 	case c.MaxDeletes < 0:
 		return fmt.Errorf("--max-deletes is %d, but can't be negative", c.MaxDeletes)
-	case c.LeaderElectLease < leastLease:
-		return fmt.Errorf("--leader-elect-lease is %s, but must be at least %s", c.LeaderElectLease, leastLease)
+	case c.LeaderElectLease < leastLease || c.LeaderElectLease > kube.LongestLease:
+		return fmt.Errorf("--leader-elect-lease is %s, but must be from %s to %s", c.LeaderElectLease, leastLease, kube.LongestLease)
 	case c.Alone && c.LeaderElectNamespace != "":
 		return errors.New("--alone and --leader-elect-namespace exclude each other")
 	}
