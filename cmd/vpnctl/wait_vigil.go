@@ -66,6 +66,9 @@ func (v *vigil) judge(n roster.Name, c roster.Cluster, now time.Time) {
 	if sum.Met {
 		sum.Text = "is gone"
 	}
+	if c.Astray(n) {
+		sum = roster.Verdict{Text: "has no gateway: " + n.Namespace + "/" + n.Name + " is not in the cluster"}
+	}
 	first := true
 	for _, g := range c.Gateways {
 		if !n.Is(g) {

@@ -121,24 +121,31 @@ func gatewayNamed(kind, namespace, name string, peers ...string) Gateway {
 func TestOnly(t *testing.T) {
 	all := Cluster{
 		Gateways: []Gateway{gatewayNamed(vpn.KindIPsecGateway, "acme", "dc1", "t"), gatewayNamed(vpn.KindVPNGateway, "acme", "dc1", "a", "b"), gatewayNamed(vpn.KindVPNGateway, "globex", "dc1")},
-		Links:    []Link{{Name: "dc1"}}, Strays: []Peer{{Name: "lost"}},
+		Links:    []Link{{Name: "dc1"}}, Strays: []Peer{{Namespace: "acme", Gateway: "old", Name: "lost"}},
 	}
 	for sentence, c := range map[string]struct {
 		names   []Name
 		want    Cluster
 		missing []Name
 	}{
-		"no name is all":                       {nil, all, nil},
-		"both kinds of one name":               {[]Name{{"acme", "dc1", ""}}, Cluster{Gateways: all.Gateways[:2]}, []Name{}},
-		"one peer":                             {[]Name{{"acme", "dc1", "b"}}, Cluster{Gateways: []Gateway{gatewayNamed(vpn.KindVPNGateway, "acme", "dc1", "b")}}, []Name{}},
-		"a gateway, and one of its peers":      {[]Name{{"acme", "dc1", "b"}, {"acme", "dc1", ""}}, Cluster{Gateways: all.Gateways[:2]}, []Name{}},
-		"a link, which isn't a gateway":        {[]Name{{"", "dc1", ""}}, Cluster{Links: all.Links}, []Name{}},
-		"a peer that isn't there":              {[]Name{{"acme", "dc1", "c"}}, Cluster{}, []Name{{"acme", "dc1", "c"}}},
-		"a gateway that isn't there and a one": {[]Name{{"x", "y", ""}, {"globex", "dc1", ""}}, Cluster{Gateways: all.Gateways[2:]}, []Name{{"x", "y", ""}}},
+		"no name is all":                        {nil, all, nil},
+		"both kinds of one name":                {[]Name{{"acme", "dc1", ""}}, Cluster{Gateways: all.Gateways[:2]}, []Name{}},
+		"one peer":                              {[]Name{{"acme", "dc1", "b"}}, Cluster{Gateways: []Gateway{gatewayNamed(vpn.KindVPNGateway, "acme", "dc1", "b")}}, []Name{}},
+		"a gateway, and one of its peers":       {[]Name{{"acme", "dc1", "b"}, {"acme", "dc1", ""}}, Cluster{Gateways: all.Gateways[:2]}, []Name{}},
+		"a link, which isn't a gateway":         {[]Name{{"", "dc1", ""}}, Cluster{Links: all.Links}, []Name{}},
+		"a peer that isn't there":               {[]Name{{"acme", "dc1", "c"}}, Cluster{}, []Name{{"acme", "dc1", "c"}}},
+		"a peer whose gateway isn't there":      {[]Name{{"acme", "old", "lost"}}, Cluster{Strays: all.Strays}, []Name{}},
+		"a gateway that isn't there, by a peer": {[]Name{{"acme", "old", ""}}, Cluster{}, []Name{{"acme", "old", ""}}},
+		"a gateway that isn't there and a one":  {[]Name{{"x", "y", ""}, {"globex", "dc1", ""}}, Cluster{Gateways: all.Gateways[2:]}, []Name{{"x", "y", ""}}},
 	} {
 		got, missing := all.Only(c.names)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", sentence, diff)
+		}
+		for _, n := range c.names {
+			if all.Astray(n) != (len(c.want.Strays) > 0) {
+				t.Errorf("%s: %s astray: %v", sentence, n, all.Astray(n))
+			}
 		}
 		if diff := cmp.Diff(c.missing, missing); diff != "" {
 			t.Errorf("%s: missing (-want +got):\n%s", sentence, diff)

@@ -65,6 +65,11 @@ func (c Cluster) Only(names []Name) (Cluster, []Name) {
 			found.Links = append(found.Links, l)
 		}
 	}
+	for _, p := range c.Strays {
+		if seen(p.astray) {
+			found.Strays = append(found.Strays, p)
+		}
+	}
 	for _, u := range c.Broken {
 		if u.named(names) {
 			found.Broken = append(found.Broken, u)
@@ -93,6 +98,17 @@ func (g Gateway) named(names []Name) (Gateway, bool) {
 		g.Peers = peers
 	}
 	return g, any
+}
+
+// astray tells whether a peer is the one that is named, by the gateway that it is for and
+// that isn't there.
+func (p Peer) astray(n Name) bool {
+	return n.Namespace == p.Namespace && n.Name == p.Gateway && n.Peer == p.Name
+}
+
+// Astray finds a peer whose gateway isn't there.
+func (c Cluster) Astray(n Name) bool {
+	return slices.ContainsFunc(c.Strays, func(p Peer) bool { return p.astray(n) })
 }
 
 func (g Gateway) has(peer string) bool {
