@@ -55,8 +55,8 @@ func (d *Driver) Changes(ctx context.Context, estate string, w Watching) <-chan 
 		reflector := cache.NewReflectorWithOptions(lw, kind, f, cache.ReflectorOptions{Name: r.String(), TypeDescription: r.String(), Logger: &quiet})
 		wait.Go(func() { reflector.RunWithContext(klog.NewContext(ctx, quiet)) })
 	}
-	follow := func(r schema.GroupVersionResource, whole bool, selector string, print func(metav1.Object) string) {
-		keep(r, whole, selector, prints.New(print, tell))
+	follow := func(r schema.GroupVersionResource, whole bool, selector string, read func(metav1.Object) string) {
+		keep(r, whole, selector, prints.New(read, tell))
 	}
 	ours := state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + estate
 	for _, k := range slices.Concat(kinds, []kind{link}) {

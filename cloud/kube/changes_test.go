@@ -218,7 +218,7 @@ func TestWhatIsNoChange(t *testing.T) {
 	}
 	list := func(m map[string]any) []any { return []any{m} }
 	for name, c := range map[string]struct {
-		print  kube.Print
+		read   kube.Print
 		before func(*unstructured.Unstructured)
 		after  func(*unstructured.Unstructured)
 		told   bool
@@ -234,7 +234,7 @@ func TestWhatIsNoChange(t *testing.T) {
 		"a node's heartbeat": {kube.OfNode, set(list(map[string]any{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-03-01T12:00:00Z"}), "status", "conditions"),
 			set(list(map[string]any{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-03-01T12:05:00Z"}), "status", "conditions"), false},
 	} {
-		if got := c.print(gateway(c.before)) != c.print(gateway(c.after)); got != c.told {
+		if got := c.read(gateway(c.before)) != c.read(gateway(c.after)); got != c.told {
 			t.Errorf("%s: told %v, want %v", name, got, c.told)
 		}
 	}

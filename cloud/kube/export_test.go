@@ -20,8 +20,8 @@ var (
 
 // Prints is the store of fingerprints of a print, and Vault the one of Secrets, of which
 // those of an estate are ours; each tells of changes.
-func Prints(print Print, tell func()) cache.TransformingStore {
-	return prints.New(print, tell).(cache.TransformingStore)
+func Prints(read Print, tell func()) cache.TransformingStore {
+	return prints.New(read, tell).(cache.TransformingStore)
 }
 
 func Vault(estate string, named Named, tell func()) cache.TransformingStore {

@@ -26,12 +26,12 @@ func Align(desired, observed resource.Graph) resource.Graph {
 
 // Align is the function of that name, and compares nothing that was compared before.
 func (m *Memory) Align(desired, observed resource.Graph) resource.Graph {
-	aligned, equal := make(resource.Graph, len(observed)), make(map[resource.ID]print, len(observed))
+	aligned, equal := make(resource.Graph, len(observed)), make(map[resource.ID]pair, len(observed))
 	for id, have := range observed {
 		if have.Object != nil && have.Object.Live != nil {
 			o := *have.Object
 			if want, ok := desired[id]; ok && want.Object != nil {
-				if now := printOf(want.Object, o.Live); m.knows(id, now) || align(*want.Object, &o) {
+				if now := pairOf(want.Object, o.Live); m.knows(id, now) || align(*want.Object, &o) {
 					o.Path, o.Content, equal[id] = want.Object.Path, want.Object.Content, now
 				}
 			} else {

@@ -14,7 +14,7 @@ import (
 type printed struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta // of which most is left out
-	print             string
+	mark              string
 }
 
 var _ runtime.Object = (*printed)(nil)
@@ -32,33 +32,33 @@ func (f *fingerprints) Transformer() cache.TransformFunc {
 		if err != nil {
 			return nil, err
 		}
-		return &printed{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}, print: f.printOf(o)}, nil
+		return &printed{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName()}, mark: f.markOf(o)}, nil
 	}
 }
 
-// printOf is the fingerprint of an object, or the one that it is kept by.
-func (f *fingerprints) printOf(o metav1.Object) string {
+// markOf is the fingerprint of an object, or the one that it is kept by.
+func (f *fingerprints) markOf(o metav1.Object) string {
 	if p, is := o.(*printed); is {
-		return p.print
+		return p.mark
 	}
-	return f.print(o)
+	return f.read(o)
 }
 
 // fingerprints is a store that keeps of every object what its changes are told by, and
 // nothing of those whose fingerprint is empty.
 type fingerprints struct {
-	mu    sync.Mutex
-	of    map[string]string
-	print func(metav1.Object) string
-	tell  func()
+	mu   sync.Mutex
+	of   map[string]string
+	read func(metav1.Object) string
+	tell func()
 }
 
 var _ cache.TransformingStore = (*fingerprints)(nil)
 
-// New is a store that tells whenever an object's print becomes another, and whenever one
-// that has a print comes or goes.
-func New(print func(metav1.Object) string, tell func()) cache.ReflectorStore {
-	return &fingerprints{of: map[string]string{}, print: print, tell: tell}
+// New is a store that tells whenever what is read off an object becomes another, and
+// whenever one off which something is read comes or goes.
+func New(read func(metav1.Object) string, tell func()) cache.ReflectorStore {
+	return &fingerprints{of: map[string]string{}, read: read, tell: tell}
 }
 
 // Add takes an object in.
@@ -69,7 +69,7 @@ func (f *fingerprints) Add(obj any) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.set(o.GetNamespace()+"/"+o.GetName(), f.printOf(o))
+	f.set(o.GetNamespace()+"/"+o.GetName(), f.markOf(o))
 	return nil
 }
 
@@ -88,11 +88,11 @@ func (f *fingerprints) Delete(obj any) error {
 	return nil
 }
 
-func (f *fingerprints) set(key, print string) {
-	if f.of[key] == print {
+func (f *fingerprints) set(key, mark string) {
+	if f.of[key] == mark {
 		return
 	}
-	if f.of[key] = print; print == "" {
+	if f.of[key] = mark; mark == "" {
 		delete(f.of, key)
 	}
 	f.tell()
@@ -110,7 +110,7 @@ func (f *fingerprints) Replace(list []any, _ string) error {
 		}
 		key := o.GetNamespace() + "/" + o.GetName()
 		there[key] = true
-		f.set(key, f.printOf(o))
+		f.set(key, f.markOf(o))
 	}
 	for key := range f.of {
 		if !there[key] {

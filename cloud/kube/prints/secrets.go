@@ -32,7 +32,7 @@ func (s *secretPrints) key(o metav1.Object) uint64 {
 	return maphash.String(s.seed, o.GetNamespace()+"/"+o.GetName())
 }
 
-func (s *secretPrints) print(o metav1.Object) uint64 {
+func (s *secretPrints) mark(o metav1.Object) uint64 {
 	version := maphash.String(s.seed, o.GetResourceVersion()) &^ 1
 	if s.ours(o) {
 		version |= 1
@@ -70,12 +70,12 @@ func (s *secretPrints) Add(obj any) error {
 func (s *secretPrints) Update(obj any) error { return s.Add(obj) }
 
 func (s *secretPrints) set(o metav1.Object) {
-	key, print := s.key(o), s.print(o)
+	key, mark := s.key(o), s.mark(o)
 	before := s.of[key]
-	if before == print {
+	if before == mark {
 		return
 	}
-	if s.of[key] = print; (before|print)&1 == 1 || s.named(o.GetNamespace(), o.GetName()) {
+	if s.of[key] = mark; (before|mark)&1 == 1 || s.named(o.GetNamespace(), o.GetName()) {
 		s.tell()
 	}
 }

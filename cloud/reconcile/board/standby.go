@@ -27,5 +27,5 @@ func (s Standby) Text() string {
 	case s.Leader != "":
 		return fmt.Sprintf("This replica stands by: %s runs the rounds and shows the estate.", s.Leader)
 	}
-	return "This replica stands by: another one runs the rounds and shows the estate."
+	return "This replica stands by: no leader is known yet."
 }

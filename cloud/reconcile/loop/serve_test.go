@@ -142,7 +142,12 @@ func TestStandingBy(t *testing.T) {
 		c := f.controller()
 		var log bytes.Buffer
 		c.Log = slog.New(slog.NewTextHandler(&log, nil))
-		by := board.Standby{Estate: "acme", Lease: "vpn/vpnctl-reconcile-acme", Leader: "someone@there"}
+		by := board.Standby{Estate: "acme", Lease: "vpn/vpnctl-reconcile-acme"}
+		c.StandBy(by)
+		if page := get(t, c, "/"); !strings.Contains(page, "stands by: no leader is known yet") || strings.Contains(page, "runs the rounds") {
+			t.Errorf("the page while nobody is known to lead:\n%s", page)
+		}
+		by.Leader = "someone@there"
 		c.StandBy(by)
 		if page := get(t, c, "/"); !strings.Contains(page, "estate acme") || !strings.Contains(page, "someone@there runs the rounds") || !strings.Contains(page, by.Lease) {
 			t.Errorf("the page of one that stands by:\n%s", page)
