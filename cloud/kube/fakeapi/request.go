@@ -22,7 +22,7 @@ type request struct {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == reviewPath && r.Method == http.MethodPost {
+	if r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, reviews) {
 		s.review(w, r)
 		return
 	}
@@ -134,7 +134,7 @@ func read(r *http.Request) (*request, error) {
 // do carries out a call.
 func (s *Server) do(q *request) (any, int, error) {
 	have := s.store.get(q.kind, q.call.Namespace, q.call.Name)
-	w := write{kind: q.kind, namespace: q.call.Namespace, name: q.call.Name, subresource: q.call.Subresource, manager: q.manager()}
+	w := write{kind: q.kind, namespace: q.call.Namespace, name: q.call.Name, subresource: q.call.Subresource, manager: q.manager(), asked: true}
 	var u *unstructured.Unstructured
 	var err error
 	code := http.StatusOK

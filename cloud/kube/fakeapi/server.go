@@ -1,8 +1,10 @@
 package fakeapi
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -40,19 +42,25 @@ type Server struct {
 	Intercept func(n int, c Call) Fault
 	// Deny tells whether a call is forbidden. Nil: none is.
 	Deny func(c Call) bool
+	// Guarded refuses a Role, and a binding of one, that grants what Deny forbids, unless
+	// Deny lets the account escalate it, or bind it. Meanwhile the server does nothing else.
+	Guarded bool
+	// Partial makes an answer about rights in a namespace say that there may be more.
+	Partial bool
 
 	http  *httptest.Server
 	mu    sync.Mutex
 	wake  *sync.Cond // something changed, or the server closes
 	store store
 	calls []Call
+	asked map[string]int
 	quit  chan struct{}
 }
 
 // New starts a server with the namespaces that are given; it ends with the test.
 func New(t testing.TB, namespaces ...string) *Server {
 	t.Helper()
-	s := &Server{store: newStore(), quit: make(chan struct{})}
+	s := &Server{store: newStore(), asked: map[string]int{}, quit: make(chan struct{})}
 	s.wake = sync.NewCond(&s.mu)
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.close)
@@ -79,6 +87,13 @@ func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Call(nil), s.calls...)
+}
+
+// Reviews are how often an account has asked what it may do, by the kind of review.
+func (s *Server) Reviews() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.asked)
 }
 
 // Forget drops the record of calls, so that Calls and the count of Intercept begin anew.
@@ -161,6 +176,13 @@ func (s *Server) Get(kindName, namespace, name string) *unstructured.Unstructure
 		}
 	}
 	return nil
+}
+
+// Stands tells whether what a call is about is there.
+func (s *Server) Stands(c Call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(kinds, func(k kind) bool { return k.plural == c.Resource && s.store.get(k, c.Namespace, c.Name) != nil })
 }
 
 // All are all objects, by kind, namespace and name.

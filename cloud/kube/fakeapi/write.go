@@ -21,6 +21,7 @@ type write struct {
 	namespace, name string
 	subresource     string
 	manager         string
+	asked           bool // by a call, which Deny judges
 }
 
 // create makes an object.
@@ -54,6 +55,9 @@ func (s *Server) begin(w write, u *unstructured.Unstructured) (*unstructured.Uns
 	}
 	u, err := complete(w.kind, u)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.grants(w, u); err != nil {
 		return nil, err
 	}
 	s.store.made++
@@ -202,6 +206,9 @@ func (s *Server) settle(w write, have, u *unstructured.Unstructured) (*unstructu
 	keep(have, u)
 	if reflect.DeepEqual(have.Object, u.Object) {
 		return have, nil
+	}
+	if err := s.grants(w, u); err != nil {
+		return nil, err
 	}
 	if w.kind.generation && w.subresource == "" && !reflect.DeepEqual(intent(have), intent(u)) {
 		u.SetGeneration(have.GetGeneration() + 1)
