@@ -171,17 +171,13 @@ func (s *sighting) enter(c child, stopped bool) {
 // comes between. Labels and annotations of others stay. One that can't become what is
 // wanted is removed first; then nothing is returned.
 func (d *Driver) takeOver(ctx context.Context, k kind, have, want *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	for _, path := range [][]string{{"spec", "selector"}, {"roleRef"}} {
-		was, _, _ := unstructured.NestedFieldNoCopy(have.Object, path...)
-		is, there, _ := unstructured.NestedFieldNoCopy(want.Object, path...)
-		if there && !covers(was, is) && (k.name == kindDeployment || k.name == "RoleBinding") {
-			uid, foreground := have.GetUID(), metav1.DeletePropagationForeground
-			err := d.objects(k, have.GetNamespace()).Delete(ctx, have.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &foreground})
-			if err != nil && !apierrors.IsNotFound(err) {
-				return nil, explained(err)
-			}
-			return nil, d.gone(ctx, k, have)
+	if inTheWay(k, have, want) {
+		uid, foreground := have.GetUID(), metav1.DeletePropagationForeground
+		err := d.objects(k, have.GetNamespace()).Delete(ctx, have.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &foreground})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, explained(err)
 		}
+		return nil, d.gone(ctx, k, have)
 	}
 	taken := want.DeepCopy()
 	taken.SetUID(have.GetUID())
@@ -200,6 +196,18 @@ func (d *Driver) takeOver(ctx context.Context, k kind, have, want *unstructured.
 	}
 	got, err := d.objects(k, have.GetNamespace()).Patch(ctx, have.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Manager})
 	return got, explained(err)
+}
+
+// inTheWay tells whether an object can't become what is wanted: fields differ that nobody
+// may change.
+func inTheWay(k kind, have, want *unstructured.Unstructured) bool {
+	path := map[string][]string{kindDeployment: {"spec", "selector"}, kindRoleBinding: {"roleRef"}}[k.name]
+	if path == nil {
+		return false
+	}
+	was, _, _ := unstructured.NestedFieldNoCopy(have.Object, path...)
+	is, there, _ := unstructured.NestedFieldNoCopy(want.Object, path...)
+	return there && !covers(was, is)
 }
 
 // becoming is the patch that does to an object, as long as it is as it was seen, what an

@@ -1,23 +1,20 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/vpnctl/vpnctl/plan"
 )
-
-var reviews = gvr("authorization.k8s.io", "v1", "selfsubjectaccessreviews")
 
 // right is one that a plan needs.
 type right struct {
@@ -26,12 +23,21 @@ type right struct {
 	subresource string
 	namespace   string
 	names       []string // of the objects that it is needed for
+	all         bool     // it is needed for whatever there is
+	instead     *right   // it is needed to grant it, and this one does as well
 }
 
-// key is what one question is about.
+// key is what one right is about.
 func (r right) key() string {
-	return strings.Join([]string{r.verb, r.resource.String(), r.subresource, r.namespace}, " ")
+	parts := []string{r.verb, r.resource.String(), r.subresource, r.namespace}
+	if r.instead != nil {
+		parts = append(parts, r.instead.exactly())
+	}
+	return strings.Join(parts, " ")
 }
+
+// exactly is the key with the objects.
+func (r right) exactly() string { return r.key() + " " + strings.Join(r.names, " ") }
 
 func (r right) String() string {
 	what := r.resource.String()
@@ -41,39 +47,74 @@ func (r right) String() string {
 	return r.verb + " " + what
 }
 
-// Lacking names what a plan writes to the cluster that this account may not, each right
-// with the namespaces where it is missing. It asks the server about each right for all
-// namespaces at once, then for one after the other, and at last object by object: an
-// account may be limited to some. A server that doesn't answer such questions refuses
-// nothing here.
+// Lacking names what carrying out changes takes in the cluster and this account may not,
+// each right with the namespaces where it is missing. It asks the server about each right
+// for all namespaces at once; for what an account may not everywhere, what it may in each
+// namespace; and where that answer isn't whole, object by object. A server that doesn't
+// answer such questions refuses nothing here. The error is that of asking.
 func (d *Driver) Lacking(ctx context.Context, changes []plan.Change) ([]string, error) {
-	needed := needs(changes)
-	everywhere := map[string]right{}
-	for _, r := range needed {
-		r.namespace, r.names = "", nil
-		everywhere[r.key()] = r
+	var unread error
+	needed := needsOf(changes, func(namespace, role string) []rbacv1.PolicyRule {
+		rules, err := d.rules(ctx, namespace, role)
+		if err != nil {
+			unread = err
+		}
+		return rules
+	})
+	if unread != nil {
+		return nil, unread
 	}
-	general, err := d.denied(ctx, slices.Collect(maps.Values(everywhere)))
+	lacking, err := d.lacks(ctx, needed.sorted())
 	if err != nil {
 		return nil, err
 	}
-	barred := map[string]bool{}
-	for _, r := range general {
-		barred[r.String()] = true
-	}
-	lacking, err := d.denied(ctx, slices.DeleteFunc(needed, func(r right) bool { return !barred[r.String()] }))
-	if err != nil {
-		return nil, err
-	}
-	where := map[string][]string{}
+	others := map[string]right{}
 	for _, r := range lacking {
-		where[r.String()] = append(where[r.String()], r.namespace)
+		if r.instead != nil {
+			others[r.instead.exactly()] = *r.instead
+		}
+	}
+	barred, err := d.lacks(ctx, slices.Collect(maps.Values(others)))
+	if err != nil {
+		return nil, err
+	}
+	return named(slices.DeleteFunc(lacking, func(r right) bool {
+		return r.instead != nil && !slices.ContainsFunc(barred, func(b right) bool { return b.exactly() == r.instead.exactly() })
+	})), nil
+}
+
+// rules are what a Role grants that stands; none where it can't be seen.
+func (d *Driver) rules(ctx context.Context, namespace, name string) ([]rbacv1.PolicyRule, error) {
+	k, _ := kindOf(kindRole)
+	u, err := d.objects(k, namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading Role %s/%s: %w", namespace, name, err)
+	}
+	var role rbacv1.Role
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &role); err != nil {
+		return nil, fmt.Errorf("reading Role %s/%s: %w", namespace, name, err)
+	}
+	return role.Rules, nil
+}
+
+// named tells of rights, each with the namespaces where it is missing.
+func named(rights []right) []string {
+	where := map[string][]string{}
+	for _, r := range rights {
+		what := r.String()
+		if r.instead != nil {
+			what = "grant " + what
+		}
+		where[what] = append(where[what], r.namespace)
 	}
 	var texts []string
 	for _, what := range slices.Sorted(maps.Keys(where)) {
-		texts = append(texts, what+" in "+several(slices.Sorted(slices.Values(where[what]))))
+		texts = append(texts, what+" in "+several(slices.Compact(slices.Sorted(slices.Values(where[what])))))
 	}
-	return texts, nil
+	return texts
 }
 
 // several names the first of many namespaces.
@@ -82,101 +123,4 @@ func several(all []string) string {
 		return fmt.Sprintf("%s and %d more namespaces", strings.Join(all[:3], ", "), len(all)-3)
 	}
 	return strings.Join(all, ", ")
-}
-
-// needs are the rights that changes need, sorted. A server-side apply is a patch, and where
-// nothing stands a create besides; what stands is looked at before. Of a Secret no plan
-// says whether it is written at all.
-func needs(changes []plan.Change) []right {
-	all := map[string]right{}
-	for _, c := range changes {
-		o := c.After
-		if o == nil || o.Object == nil {
-			o = c.Before
-		}
-		if o == nil || o.Object == nil {
-			continue
-		}
-		k, known := kindOf(o.Object.Kind)
-		if !known || k.secret {
-			continue
-		}
-		add := func(verb, subresource string) {
-			r := right{verb: verb, resource: k.resource.GroupResource(), subresource: subresource, namespace: o.ID.Namespace}
-			r.names = append(all[r.key()].names, o.ID.Name)
-			all[r.key()] = r
-		}
-		add("get", "")
-		switch c.Action {
-		case plan.Delete:
-			add("delete", "")
-			continue
-		case plan.Create, plan.Replace:
-			add("create", "")
-		}
-		add("patch", "")
-		if k.manifest {
-			add("patch", "status")
-		}
-	}
-	return slices.SortedFunc(maps.Values(all), func(a, b right) int { return cmp.Compare(a.key(), b.key()) })
-}
-
-// denied are those of some rights that the account doesn't have.
-func (d *Driver) denied(ctx context.Context, rights []right) ([]right, error) {
-	refused, errs := make([]bool, len(rights)), make([]error, len(rights))
-	slots := make(chan struct{}, 8)
-	var wait sync.WaitGroup
-	for i, r := range rights {
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			refused[i], errs[i] = d.refused(ctx, r)
-		})
-	}
-	wait.Wait()
-	var all []right
-	for i, r := range rights {
-		if errs[i] != nil {
-			return nil, fmt.Errorf("asking what this account may do: %w", errs[i])
-		}
-		if refused[i] {
-			all = append(all, r)
-		}
-	}
-	return all, nil
-}
-
-// refused tells whether a right is missing for some of the objects that it is needed for;
-// without any, for all that there may be.
-func (d *Driver) refused(ctx context.Context, r right) (bool, error) {
-	allowed, err := d.review(ctx, r, "")
-	if allowed || err != nil {
-		return false, err
-	}
-	for _, name := range r.names {
-		if allowed, err = d.review(ctx, r, name); !allowed || err != nil {
-			return err == nil, err
-		}
-	}
-	return len(r.names) == 0, nil
-}
-
-// review asks the server. One that knows no such question, or lets nobody ask, allows.
-func (d *Driver) review(ctx context.Context, r right, name string) (bool, error) {
-	ask := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": reviews.GroupVersion().String(), "kind": "SelfSubjectAccessReview",
-		"spec": map[string]any{"resourceAttributes": map[string]any{
-			"verb": r.verb, "group": r.resource.Group, "resource": r.resource.Resource, "subresource": r.subresource, "namespace": r.namespace, "name": name,
-		}},
-	}}
-	answer, err := d.api.Resource(reviews).Create(ctx, ask, metav1.CreateOptions{})
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
-		return true, nil
-	case err != nil:
-		return false, err
-	}
-	allowed, _, _ := unstructured.NestedBool(answer.Object, "status", "allowed")
-	return allowed, nil
 }

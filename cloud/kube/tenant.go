@@ -92,21 +92,14 @@ func tenants(list []unstructured.Unstructured) (who, hint string) {
 // vacated waits until the pods of a Deployment that was removed are gone: they were left
 // behind where it was deleted by another hand meanwhile.
 func (d *Driver) vacated(ctx context.Context, c plan.Change) error {
-	o, known := vpn.ParseOwner(c.Before.Owner)
-	if c.Before.Object.Kind != kindDeployment || !known || c.Before.Object.Live == nil {
+	namespace, selector, some := occupants(c)
+	if !some {
 		return nil
 	}
-	labels, _, _ := unstructured.NestedStringMap(c.Before.Object.Live.Value(), "spec", "template", "metadata", "labels")
-	if labels[state.LabelManagedBy] != "vpnctl" || labels[state.LabelGateway] != o.Name {
-		return nil
-	}
-	selector := metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: map[string]string{
-		state.LabelManagedBy: "vpnctl", state.LabelEstate: labels[state.LabelEstate], state.LabelGateway: o.Name,
-	}})
 	late := time.NewTimer(d.options.Gone)
 	defer late.Stop()
 	for {
-		list, err := d.listIn(ctx, pods, o.Namespace, selector)
+		list, err := d.listIn(ctx, pods, namespace, selector)
 		if err != nil {
 			return fmt.Errorf("whether its pod is gone can't be seen: %w", err)
 		}
@@ -124,4 +117,23 @@ func (d *Driver) vacated(ctx context.Context, c plan.Change) error {
 		case <-time.After(d.options.Poll):
 		}
 	}
+}
+
+// occupants selects the pods of a Deployment that is removed. Whose pods don't carry the
+// gateway's labels has none.
+func occupants(c plan.Change) (namespace, selector string, some bool) {
+	have, o := seen(c), vpn.Owner{}
+	if have == nil || c.Before.Object.Kind != kindDeployment {
+		return "", "", false
+	}
+	if o, some = vpn.ParseOwner(c.Before.Owner); !some {
+		return "", "", false
+	}
+	labels, _, _ := unstructured.NestedStringMap(have.Object, "spec", "template", "metadata", "labels")
+	if labels[state.LabelManagedBy] != "vpnctl" || labels[state.LabelGateway] != o.Name {
+		return "", "", false
+	}
+	return o.Namespace, metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: map[string]string{
+		state.LabelManagedBy: "vpnctl", state.LabelEstate: labels[state.LabelEstate], state.LabelGateway: o.Name,
+	}}), true
 }
