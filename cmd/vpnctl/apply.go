@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,6 +101,9 @@ func (a *application) asked() error {
 	if err != nil || result == nil {
 		return err
 	}
+	if err := a.permitted(a.stop.ctx, result.Plan); err != nil {
+		return err
+	}
 	if yes, err := a.ask(); err != nil || !yes {
 		return err
 	}
@@ -109,11 +113,17 @@ func (a *application) asked() error {
 
 // saved applies a saved plan.
 func (a *application) saved() error {
+	if err := a.permitted(a.stop.ctx, *a.job.saved); err != nil {
+		return err
+	}
 	return a.locked(func(ctx context.Context) error { return a.again(ctx, *a.job.saved, a.job.file) })
 }
 
 // unattended plans and applies without a question.
 func (a *application) unattended() error {
+	if err := a.foresee(a.stop.ctx); err != nil {
+		return err
+	}
 	return a.locked(func(ctx context.Context) error {
 		result, err := a.due(ctx)
 		if err != nil || result == nil {
@@ -121,6 +131,22 @@ func (a *application) unattended() error {
 		}
 		return a.carryOut(ctx, result)
 	})
+}
+
+// foresee plans for a cluster without the lock, which is a port in the cloud already: whoever
+// lacks rights writes not even that.
+func (a *application) foresee(ctx context.Context) error {
+	if a.site.cluster == nil || a.job.options.Only == plan.OnlyCloud {
+		return nil
+	}
+	result, err := a.site.plan(ctx, a.job)
+	if err != nil {
+		return err
+	}
+	if lacking := a.permitted(ctx, result.Plan); lacking != nil {
+		return cmp.Or(a.show(result), lacking)
+	}
+	return nil
 }
 
 // due plans and shows what is to be done; nil where that is nothing.

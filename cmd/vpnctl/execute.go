@@ -13,6 +13,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/view"
 	"github.com/vpnctl/vpnctl/state"
 )
@@ -74,7 +75,7 @@ func identity() string {
 
 // carryOut executes a plan and reports.
 func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
-	if err := a.permitted(ctx, r); err != nil {
+	if err := a.permitted(ctx, r.Plan); err != nil {
 		return err
 	}
 	a.stop.Graceful()
@@ -110,12 +111,13 @@ func (a *application) carryOut(ctx context.Context, r *reconcile.Result) error {
 }
 
 // permitted refuses a plan before anything is written, where the account in the cluster
-// may not do all of it: the cloud would be changed for pods that nobody can make.
-func (a *application) permitted(ctx context.Context, r *reconcile.Result) error {
-	if a.site.cluster == nil {
+// may not do all of it: the cloud would be changed for pods that nobody can make. It is
+// asked before the lock is taken, and of the plan that is carried out.
+func (a *application) permitted(ctx context.Context, p plan.Plan) error {
+	if a.site.cluster == nil || p.Options.Only == plan.OnlyCloud {
 		return nil
 	}
-	lacking, err := a.site.cluster.Lacking(ctx, r.Plan.Pending())
+	lacking, err := a.site.cluster.Lacking(ctx, p.Pending())
 	switch {
 	case err != nil:
 		return err

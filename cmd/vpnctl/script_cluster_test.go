@@ -26,6 +26,7 @@ import (
 //	cluster                        an empty one
 //	cluster put FILE               creates or replaces what a file holds, statuses too
 //	cluster remove KIND NS/NAME
+//	cluster deny VERB RESOURCE     takes a right away; without words, all are back
 //
 // In a file, {{3h12m}} is the time so long ago, {{-22m}} the time that is to come.
 func inCluster(t *testing.T) func(*testscript.TestScript, bool, []string) {
@@ -51,8 +52,12 @@ func inCluster(t *testing.T) func(*testscript.TestScript, bool, []string) {
 		case len(args) == 3 && args[0] == "remove":
 			namespace, name, _ := strings.Cut(args[2], "/")
 			api.Remove(t, args[1], namespace, name)
+		case len(args) == 3 && args[0] == "deny":
+			api.Deny = func(c fakeapi.Call) bool { return c.Verb == args[1] && c.Resource == args[2] }
+		case len(args) == 1 && args[0] == "deny":
+			api.Deny = nil
 		default:
-			ts.Fatalf("usage: cluster [put FILE | remove KIND NS/NAME]")
+			ts.Fatalf("usage: cluster [put FILE | remove KIND NS/NAME | deny [VERB RESOURCE]]")
 		}
 	}
 }
