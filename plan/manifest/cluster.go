@@ -107,6 +107,12 @@ func (c *Cluster) blame(s Standing) {
 	c.Invalid[owner] = append(c.Invalid[owner], wrong...)
 }
 
+// Refuse holds against a gateway what the text of no manifest tells.
+func (c *Cluster) Refuse(o vpn.Owner, d Diagnostic) {
+	c.Invalid[o] = append(c.Invalid[o], d)
+	c.keepValid()
+}
+
 // GatewayRef is the gateway that a VPNPeer names, empty where none can be read.
 func GatewayRef(data []byte) string {
 	docs, _ := decode.Documents(data)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -78,5 +80,67 @@ func TestAnotherEstatesGatewaysAreLeftAlone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAnotherEstatesLabelOnAPeer: where the gateway is ours it is left as it is, tunnel
+// and all, and says so, until the label is off.
+func TestAnotherEstatesLabelOnAPeer(t *testing.T) {
+	f := newFieldOverAPI(t)
+	var log bytes.Buffer
+	f.c.Log = slog.New(slog.NewTextHandler(&log, nil))
+	f.put(manifestsOf(t, "acme/dc1")...)
+	f.turns(2)
+	objects := func() string {
+		text := f.Look()
+		for _, o := range f.api.All() {
+			if o.GetLabels()["app.kubernetes.io/managed-by"] == "vpnctl" {
+				data, err := o.MarshalJSON()
+				if err != nil {
+					t.Fatal(err)
+				}
+				text += string(data) + "\n"
+			}
+		}
+		return text
+	}
+	before := objects()
+	peer := f.api.Get("VPNPeer", "acme", "plant1")
+	peer.SetLabels(map[string]string{"vpn.bnerd.net/estate": "other"})
+	f.api.Put(t, peer.Object)
+	f.turns(3)
+	if diff := cmp.Diff(before, objects()); diff != "" {
+		t.Errorf("the gateway changed (-want +got)\n%s", diff)
+	}
+	ready := f.said("VPNGateway", "acme", "dc1", vpnv1alpha1.ConditionReady)
+	for _, part := range []string{"False RenderInputFailed: ", "the last good state stays: peer plant1: ", "names estate other", "take the label off"} {
+		if !strings.Contains(ready, part) {
+			t.Errorf("no %q in %s", part, ready)
+		}
+	}
+	page := get(t, f.c, "/")
+	for where, text := range map[string]string{"the log": log.String(), "the page": page} {
+		if n := strings.Count(text, "peer acme/plant1 names estate other in its label vpn.bnerd.net/estate"); n != 1 {
+			t.Errorf("%s says %d times whose label it is:\n%s", where, n, text)
+		}
+	}
+
+	peer = f.api.Get("VPNPeer", "acme", "plant1")
+	peer.SetLabels(nil)
+	f.api.Put(t, peer.Object)
+	f.turns(2)
+	if ready := f.said("VPNGateway", "acme", "dc1", vpnv1alpha1.ConditionReady); strings.Contains(ready, "plant1: ") {
+		t.Errorf("without the label: %s", ready)
+	}
+	if diff := cmp.Diff(before, objects()); diff != "" {
+		t.Errorf("without the label the gateway changed (-want +got)\n%s", diff)
+	}
+	peer = f.api.Get("VPNPeer", "acme", "plant1")
+	peer.SetLabels(map[string]string{"vpn.bnerd.net/estate": "other"})
+	f.api.Put(t, peer.Object)
+	f.api.Remove(t, "VPNPeer", "acme", "plant1")
+	f.turns(2)
+	if ready := f.said("VPNGateway", "acme", "dc1", vpnv1alpha1.ConditionReady); strings.Contains(ready, "plant1") || before == objects() {
+		t.Errorf("a peer that was deleted still counts: %s", ready)
 	}
 }

@@ -36,6 +36,8 @@ type round struct {
 	read     *manifest.Cluster
 	others   []plan.Notice // of what belongs to other estates
 
+	mislabelled []cloud.Manifest // peers of ours that another estate's label stands on
+
 	mu       sync.Mutex // guards what follows, and derived
 	failures int        // of calls to the cluster
 	done     bool       // something was written
@@ -150,6 +152,9 @@ func (r *round) manifests(ctx context.Context) error {
 	r.read, err = r.estate.read(r.EstateFile, r.withoutPeersOf(held))
 	if p := r.estate.problem; p != "" && p != before {
 		r.Log.Error("the last good Estate counts", "error", p)
+	}
+	if err == nil {
+		r.freeze()
 	}
 	return err
 }
