@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-multierror"
 
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -105,16 +106,16 @@ func join(a, b resource.Facts) resource.Facts {
 // nameNodes writes the node's name beside the server that a port is attached
 // to: the cloud knows servers, only the Kubernetes side knows nodes.
 func nameNodes(g resource.Graph, nodes []resource.Node) {
-	names := make(map[string]string, len(nodes))
-	for _, n := range nodes {
-		names[n.ServerID] = n.Name
-	}
 	for id, r := range g {
-		if r.Port != nil && r.Port.Server != "" {
-			port := *r.Port
-			port.Node = names[port.Server]
-			r.Port = &port
-			g[id] = r
+		if r.Port == nil || r.Port.Server == "" {
+			continue
 		}
+		port := *r.Port
+		port.Node = plan.NodeOn(port.Server, nodes, func() []string {
+			o, _ := vpn.ParseOwner(r.Owner)
+			return []string{plan.ToldNode(g, o)}
+		})
+		r.Port = &port
+		g[id] = r
 	}
 }

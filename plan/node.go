@@ -2,6 +2,8 @@ package plan
 
 import (
 	"cmp"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
@@ -37,12 +39,45 @@ func ToldNode(g resource.Graph, o vpn.Owner) string {
 		return ""
 	}
 	told := ""
+	if live := pod.Object.Live; pod.Object.Content == "" && live != nil { // not compared with what is desired yet
+		var d struct {
+			Spec struct {
+				Template struct{ Spec struct{ NodeName string } }
+			}
+		}
+		if json.Unmarshal(live.JSON, &d) == nil {
+			told = d.Spec.Template.Spec.NodeName
+		}
+	}
 	for line := range strings.Lines(pod.Object.Content) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "nodeName: "); ok {
 			told = strings.Trim(name, `"'`)
 		}
 	}
 	return told
+}
+
+// NodeOn is the name of the node on a server, empty where there is none. Of several it is
+// the first of the likely ones that is there, else the first by name: likely is asked only
+// then, and begins with what the gateway's Deployment says.
+func NodeOn(server string, nodes []resource.Node, likely func() []string) string {
+	var there []string
+	for _, n := range nodes {
+		if server != "" && n.ServerID == server {
+			there = append(there, n.Name)
+		}
+	}
+	if len(there) > 1 {
+		for _, name := range likely() {
+			if slices.Contains(there, name) {
+				return name
+			}
+		}
+	}
+	if len(there) == 0 {
+		return ""
+	}
+	return slices.Min(there)
 }
 
 // makeRoom lets the ports that come to a crowded server wait for those that leave it.

@@ -43,6 +43,7 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 	d.checkOperator()
 	d.checkLock()
 	d.checkTree()
+	d.checkNodes()
 	d.allocate()
 	d.checkSubnets()
 	d.checkTargets()

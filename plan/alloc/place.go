@@ -12,6 +12,7 @@ import (
 // Tenants are who is on the nodes, by server.
 type Tenants struct {
 	Home    map[vpn.Owner]string // where each gateway is now; missing: nowhere
+	Told    map[vpn.Owner]string // the name that its node has, where several nodes have its server
 	Others  map[string]int       // gateways that are not placed here and stay
 	Leaving map[string]int       // gateways that this run removes
 	Most    int                  // how many gateways a node may carry
@@ -27,7 +28,8 @@ type Placement struct {
 }
 
 // Place chooses a node for every gateway, whatever order the list has. A gateway
-// stays while its node is Ready, even on a crowded or closed one. The others are spread so
+// stays while its node is Ready, even on a crowded or closed one, and though another node
+// says that it has the same server. The others are spread so
 // that the nodes with the fewest gateways, by name among equals, get them.
 //
 // A run that was cut off is made up for by one that finds some of those gateways
@@ -48,6 +50,9 @@ func Place(gateways []vpn.Owner, nodes []resource.Node, t Tenants) Placement {
 	for _, o := range turns(gateways) {
 		if i, ok := p.byServer[t.Home[o]]; ok {
 			placed.Nodes[o] = p.ready[i]
+			if twin, is := p.twins[t.Told[o]]; is && twin.ServerID == p.ready[i].ServerID {
+				placed.Nodes[o] = twin
+			}
 			p.count[i]++
 		} else {
 			waiting = append(waiting, o)
@@ -88,11 +93,12 @@ type spread struct {
 	ready    []resource.Node // sorted by name
 	count    []int           // gateways on each of them
 	byServer map[string]int
-	unfit    []string // why each other node can't be used
+	twins    map[string]resource.Node // Ready ones whose server is that of an earlier one, by name
+	unfit    []string                 // why each other node can't be used
 }
 
 func newSpread(nodes []resource.Node, t Tenants) *spread {
-	p := &spread{most: t.Most, byServer: map[string]int{}}
+	p := &spread{most: t.Most, byServer: map[string]int{}, twins: map[string]resource.Node{}}
 	sorted := slices.SortedFunc(slices.Values(nodes), func(a, b resource.Node) int { return strings.Compare(a.Name, b.Name) })
 	for _, n := range sorted {
 		twin, known := p.byServer[n.ServerID]
@@ -104,6 +110,7 @@ func newSpread(nodes []resource.Node, t Tenants) *spread {
 		case !n.Ready:
 			p.unfit = append(p.unfit, fmt.Sprintf("%s: not Ready, not schedulable or control plane", n.Name))
 		case known:
+			p.twins[n.Name] = n
 			p.unfit = append(p.unfit, fmt.Sprintf("%s: its server is %s, which is that of node %s, too", n.Name, n.ServerID, p.ready[twin].Name))
 		default:
 			p.byServer[n.ServerID] = len(p.ready)

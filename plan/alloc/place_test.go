@@ -43,6 +43,7 @@ func TestPlace(t *testing.T) {
 		gateways []vpn.Owner
 		nodes    []resource.Node
 		attached map[vpn.Owner]string
+		told     map[vpn.Owner]string
 		others   map[string]int
 		leaving  map[string]int
 		max      int
@@ -104,13 +105,20 @@ func TestPlace(t *testing.T) {
 				`n2: not Ready, not schedulable or control plane; n3: providerID "aws:///x" names no OpenStack server; ` +
 				`n4: its server is not known; n5: its server is s-n1, which is that of node n1, too; and 1 more`},
 		},
+		"of two nodes with one server it keeps its own, and who is new gets the first": {
+			gateways: owners("a", "b", "c"), max: 20,
+			nodes:    []resource.Node{ready("n2"), {Name: "n1", ServerID: "s-n2", Ready: true}, {Name: "n3", ServerID: "s-n2"}},
+			attached: map[vpn.Owner]string{owner("a"): "s-n2", owner("c"): "s-n2"},
+			told:     map[vpn.Owner]string{owner("a"): "n2", owner("c"): "n3"},
+			want:     map[string]string{"a": "n2", "b": "n1", "c": "n1"},
+		},
 		"without a node there is no place": {
 			gateways: owners("a"), max: 20, want: map[string]string{},
 			problems: []string{"a: no node can take the gateway: there is no node"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			placed := alloc.Place(c.gateways, c.nodes, alloc.Tenants{Home: c.attached, Others: c.others, Leaving: c.leaving, Most: c.max})
+			placed := alloc.Place(c.gateways, c.nodes, alloc.Tenants{Home: c.attached, Told: c.told, Others: c.others, Leaving: c.leaving, Most: c.max})
 			got := map[string]string{}
 			for o, n := range placed.Nodes {
 				got[o.Name] = n.Name

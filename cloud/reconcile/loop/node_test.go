@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
@@ -72,4 +75,59 @@ func TestNodesThatNameNoServer(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestTwoNodesOfOneServer: a gateway there stays on the node that its Deployment names,
+// whatever the other one's name is, and the page names both.
+func TestTwoNodesOfOneServer(t *testing.T) {
+	for _, twin := range []string{"a-twin", "z-twin"} {
+		t.Run(twin, func(t *testing.T) {
+			f := newFieldOverAPI(t)
+			f.put(manifestsOf(t, "acme/dc1")...)
+			f.turns(2)
+			told := func() string {
+				name, _, _ := unstructured.NestedString(f.api.Get("Deployment", "acme", "dc1").Object, "spec", "template", "spec", "nodeName")
+				return name
+			}
+			said := func() string {
+				name, _, _ := unstructured.NestedString(f.api.Get("VPNGateway", "acme", "dc1").Object, "status", "nodeName")
+				return name
+			}
+			home := told()
+			var server string
+			for _, n := range world.Nodes(t) {
+				if n.Name == home {
+					server = n.ServerID
+				}
+			}
+			if server == "" || said() != home {
+				t.Fatalf("its Deployment names %q on server %q, its status %q", home, server, said())
+			}
+			f.api.Put(t, world.Node(twin, server, "True"))
+			before := f.Look()
+			f.turns(3)
+			if told() != home || said() != home {
+				t.Errorf("it was on %s; now its Deployment names %s, its status %s", home, told(), said())
+			}
+			if f.Look() != before {
+				t.Error("something was changed in the cloud")
+			}
+			for _, o := range f.api.All() {
+				if reason, _, _ := unstructured.NestedString(o.Object, "reason"); o.GetKind() == "Event" && reason == "Moved" {
+					t.Errorf("it is told that it moved: %v", o.Object)
+				}
+			}
+			names := []string{home, twin}
+			slices.Sort(names)
+			if page, want := get(t, f.c, "/"), "nodes "+strings.Join(names, ", ")+" name the same server "+server; !strings.Contains(page, want) {
+				t.Errorf("the page doesn't say %q:\n%s", want, page)
+			}
+
+			f.api.Put(t, world.Node(home, server, "False"))
+			f.turns(3)
+			if told() != twin || said() != twin {
+				t.Errorf("%s isn't Ready any more; its Deployment names %s, its status %s", home, told(), said())
+			}
+		})
+	}
 }

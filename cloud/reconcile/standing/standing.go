@@ -104,11 +104,9 @@ func standingOf(r *reconcile.Result, o vpn.Owner, a *account, ledgers map[vpn.Ow
 		s.ServiceCIDR, s.VirtualIPs = l.ServiceCIDR.String(), virtualIPs(a.gateway, l)
 		s.Addresses = roadWarriors(a.gateway, l)
 	}
-	for _, n := range r.Seen.Facts.Nodes {
-		if facts.ServerID != "" && n.ServerID == facts.ServerID {
-			s.NodeName = n.Name
-		}
-	}
+	s.NodeName = plan.NodeOn(facts.ServerID, r.Seen.Facts.Nodes, func() []string {
+		return []string{plan.ToldNode(r.Seen.Graph, o), r.Inputs[o].Node.Name}
+	})
 	return s
 }
 
