@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync"
@@ -34,7 +35,7 @@ type Watching struct {
 }
 
 // Changes tells that something may have changed which a plan of an estate depends on:
-// manifests (not their status), objects that are ours, whether pods are available, nodes
+// manifests (of their status only what others than vpnctl write), objects that are ours, whether pods are available, nodes
 // (Ready, cordoned, which there are), and the Secrets that are named. However much
 // changes until it is received is told once. It begins with what stands, survives
 // restarts of the API server, and is closed once ctx is done.
@@ -133,9 +134,34 @@ func (d *Driver) source(r schema.GroupVersionResource, whole bool, selector stri
 	}, &metav1.PartialObjectMetadata{}
 }
 
-// ofManifest changes with what people write and with its deletion, not with its status.
-func ofManifest(o metav1.Object) string {
+// ofObject changes with what people write and with its deletion, not with its status.
+func ofObject(o metav1.Object) string {
 	return fmt.Sprint(o.GetUID(), o.GetGeneration(), o.GetDeletionTimestamp() != nil, o.GetLabels(), o.GetAnnotations(), o.GetFinalizers())
+}
+
+// ofManifest is ofObject, and changes also with what other hands write into its status.
+func ofManifest(o metav1.Object) string { return ofObject(o) + hands(o) }
+
+// reporter is the field manager of the gateways' pods.
+const reporter = "vpnctl-agent"
+
+// hands is a digest of who has written which fields of a status. What somebody changes in
+// a field of ours is ours no more, so of our own entry the fields count and not the time:
+// writes that only change values aren't told of, and after what was put right one more
+// look is taken, which finds nothing. Pods write all the time, and nothing of ours.
+func hands(o metav1.Object) string {
+	sum := sha256.New()
+	for _, e := range o.GetManagedFields() {
+		if e.Subresource != "status" || e.FieldsV1 == nil || e.Manager == reporter {
+			continue
+		}
+		when := ""
+		if e.Manager != Manager && e.Time != nil {
+			when = e.Time.String()
+		}
+		fmt.Fprintf(sum, "%s %s %s\n", e.Manager, when, e.FieldsV1.GetRawBytes())
+	}
+	return string(sum.Sum(nil)[:16])
 }
 
 // ofDeployment changes with what it asks for and with whether its pod is available.
@@ -145,7 +171,7 @@ func ofDeployment(o metav1.Object) string {
 	if u == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &d) != nil {
 		return o.GetResourceVersion()
 	}
-	return fmt.Sprint(ofManifest(o), d.OwnerReferences, rollout(u))
+	return fmt.Sprint(ofObject(o), d.OwnerReferences, rollout(u))
 }
 
 // ofNode changes with whether gateways can be there.

@@ -76,9 +76,9 @@ type Controller struct {
 	queue   *queue
 	estate  estateFile
 	asked   map[vpn.Owner][]vpn.SecretRef // what was missing when it was asked for last
-	derived map[vpn.Owner]string          // of which version of its Secret the public key was derived
-	begun   map[vpn.Owner]string          // who is being removed, by the manifest's UID
-	noticed map[string]bool               // what the last round said of those that are left whole
+	derived map[vpn.Owner]publicKey
+	begun   map[vpn.Owner]string // who is being removed, by the manifest's UID
+	noticed map[string]bool      // what the last round said of those that are left whole
 	known   live.Memory
 	board   *board.Board
 	named   atomic.Pointer[map[string]bool] // Secrets that gateways use, namespace/name
@@ -110,7 +110,7 @@ func (c *Controller) prepare() {
 			c.Log = slog.New(slog.DiscardHandler)
 		}
 		c.queue = newQueue()
-		c.derived, c.begun = map[vpn.Owner]string{}, map[vpn.Owner]string{}
+		c.derived, c.begun = map[vpn.Owner]publicKey{}, map[vpn.Owner]string{}
 		c.asked, c.lost = map[vpn.Owner][]vpn.SecretRef{}, map[string]vpn.Owner{}
 		c.board = board.New(c.DryRun, c.Drivers)
 	})

@@ -73,8 +73,8 @@ func (r *round) look(ctx context.Context, refs map[string][]vpn.SecretRef, askin
 }
 
 // publicKey adds that of a WireGuard gateway: its peers need it, whether its pod runs or
-// not. It is derived where the status has none, once at the beginning, and where the
-// Secret became another. It reports whether the key is at fault.
+// not. It is derived where the status has another than was derived, once at the beginning,
+// and where the Secret became another. It reports whether the key is at fault.
 //
 //	the Secret                    its key      ConfigRendered        in the status
 //	holds a key                   is derived                         the public key
@@ -96,7 +96,7 @@ func (r *round) publicKey(ctx context.Context, done turn, s *standing.Gateway) (
 	r.mu.Lock()
 	last, derived := r.derived[o]
 	r.mu.Unlock()
-	if derived && last == version && published(r.gateways[o]) {
+	if derived && last.version == version && last.key != "" && published(r.gateways[o]) == last.key {
 		return false
 	}
 	key, err := r.PublicKey(ctx, o.Namespace, ref)
@@ -125,14 +125,20 @@ func (r *round) publicKey(ctx context.Context, done turn, s *standing.Gateway) (
 	s.PublicKey = key
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.derived[o] = version
+	r.derived[o] = publicKey{version, key}
 	return false
 }
 
-// published tells whether a gateway's status has its public key.
-func published(m cloud.Manifest) bool {
+// publicKey is one that was derived, of that version of its Secret.
+type publicKey struct{ version, key string }
+
+// published is the public key in a gateway's status; empty: none.
+func published(m cloud.Manifest) string {
 	var status struct{ WireGuardPublicKey string }
-	return m.Status != nil && json.Unmarshal(m.Status, &status) == nil && status.WireGuardPublicKey != ""
+	if m.Status == nil || json.Unmarshal(m.Status, &status) != nil {
+		return ""
+	}
+	return status.WireGuardPublicKey
 }
 
 // noteSecrets takes down which Secrets an estate's gateways use, see Names.

@@ -143,7 +143,7 @@ func (r *round) unobserved(ctx context.Context, err error) time.Time {
 // again.
 func (r *round) tell(ctx context.Context, done turn) {
 	r.queue.keep(r.there)
-	maps.DeleteFunc(r.derived, func(o vpn.Owner, _ string) bool { return !r.there(o) })
+	maps.DeleteFunc(r.derived, func(o vpn.Owner, _ publicKey) bool { return !r.there(o) })
 	maps.DeleteFunc(r.asked, func(o vpn.Owner, _ []vpn.SecretRef) bool { return !r.there(o) })
 	missing, faults := r.missing(ctx, done), r.faults(done)
 	var due []standing.Gateway

@@ -246,7 +246,8 @@ func TestConditionsOfWhatIsRemoved(t *testing.T) {
 	})
 }
 
-// TestThePublicKeyFollowsItsSecret: a key that was made anew is published anew.
+// TestThePublicKeyFollowsItsSecret: a key that was made anew is published anew, and what
+// another hand writes in its place doesn't stay.
 func TestThePublicKeyFollowsItsSecret(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {
 		f.secrets = map[string]string{"globex/remote-wg-key": "1", "globex/laptop-hank-psk": "1"}
@@ -269,6 +270,10 @@ func TestThePublicKeyFollowsItsSecret(t *testing.T) {
 		turns("key1", 2)
 		turns("key1", 0)
 		f.secrets["globex/remote-wg-key"] = "2"
+		turns("key2", 1)
+		turns("key2", 0)
+		m := f.manifests["VPNGateway globex/remote"] // another hand's
+		m.Status = []byte(strings.Replace(string(m.Status), "key2", "AAAA", 1))
 		turns("key2", 1)
 		turns("key2", 0)
 	})
