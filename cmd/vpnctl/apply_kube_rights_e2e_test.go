@@ -33,7 +33,7 @@ func TestKubeApplyReadOnly(t *testing.T) {
 		"roles", "rolebindings", "networkpolicies", "deployments", "podmonitors", "prometheusrules")
 	a.rebind()
 	a.ends(a.commandAs(reader, "plan"), exitDone, []string{"why pods don't run can't be seen", "whether a vpnctl reconcile keeps this estate can't be seen"})
-	a.ends(a.commandAs(reader, "apply", "--auto-approve"), exitError, []string{"writing the status of VPNGateway " + a.namespace + "/dc1", "a status could not be written"})
+	a.ends(a.commandAs(reader, "apply", "--auto-approve"), exitError, []string{"writing the status of VPNGateway " + a.namespace + "/dc1", "could not be written: the manifest"})
 	a.grant("nodes", "vpngateways", "vpnpeers", "ipsecgateways")
 	a.ends(a.commandAs(reader, "plan"), exitError, []string{`cannot list resource "configmaps"`, "a ClusterRole with the verb list on configmaps, bound to this account, lets it"})
 }
