@@ -111,7 +111,8 @@ func (d *Driver) Release(ctx context.Context, m cloud.Manifest) error {
 
 // finalize changes the finalizers of a manifest, never those of one that came in its
 // place or of one that has others by now. The error of one that others write to all the
-// time wraps cloud.ErrConflict.
+// time wraps cloud.ErrConflict, that of one which the API server refuses as a whole
+// cloud.ErrRejected.
 func (d *Driver) finalize(ctx context.Context, m cloud.Manifest, edit func([]string) []string) error {
 	k, known := kindOf(m.Kind)
 	if !known || finalizers[m.Kind] == "" {
@@ -131,8 +132,11 @@ func (d *Driver) finalize(ctx context.Context, m cloud.Manifest, edit func([]str
 			return nil
 		}
 		err = d.setFinalizers(ctx, k, have, after)
-		if other := explained(err); errors.Is(other, cloud.ErrConflict) {
+		switch other := explained(err); {
+		case errors.Is(other, cloud.ErrConflict):
 			continue // it was changed, or another one came: look again
+		case errors.Is(other, cloud.ErrRejected):
+			return other
 		}
 		return ignoreGone(err)
 	}

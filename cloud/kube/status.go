@@ -57,18 +57,7 @@ func (d *Driver) Record(ctx context.Context, m cloud.Manifest, s cloud.Status) (
 // fits that version alone: of a status no uid is heeded, and the list of conditions is
 // one value.
 func statusPatch(m cloud.Manifest, s cloud.Status, now metav1.Time) ([]byte, error) {
-	var have struct {
-		Conditions []metav1.Condition `json:"conditions"`
-	}
-	fields := map[string]any{}
-	if m.Status != nil {
-		if err := json.Unmarshal(m.Status, &have); err != nil {
-			return nil, fmt.Errorf("reading the status of %s %s/%s: %w", m.Kind, m.Namespace, m.Name, err)
-		}
-		if err := json.Unmarshal(m.Status, &fields); err != nil {
-			return nil, err
-		}
-	}
+	fields, have, whole := legible(m.Status)
 	changed := map[string]any{}
 	for name, want := range s.Fields {
 		plain, err := asJSON(want)
@@ -79,13 +68,36 @@ func statusPatch(m cloud.Manifest, s cloud.Status, now metav1.Time) ([]byte, err
 			changed[name] = want
 		}
 	}
-	if conditions := said(have.Conditions, s.Conditions, m.Generation, now); conditions != nil {
+	conditions := said(have, s.Conditions, m.Generation, now)
+	if conditions == nil && !whole {
+		conditions = have
+	}
+	if conditions != nil || !whole {
 		changed["conditions"] = conditions
 	}
 	if len(changed) == 0 {
 		return nil, nil
 	}
 	return json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": m.Version}, "status": changed})
+}
+
+// legible is what of a status can be read. It is not whole where conditions are none, as
+// other hands may have written them under a CRD that lets them: these are to go.
+func legible(status []byte) (fields map[string]any, conditions []metav1.Condition, whole bool) {
+	if status != nil && json.Unmarshal(status, &fields) != nil {
+		return nil, nil, false
+	}
+	var of struct{ Conditions []json.RawMessage }
+	if status != nil && json.Unmarshal(status, &of) != nil {
+		return fields, nil, false
+	}
+	for _, one := range of.Conditions {
+		var c metav1.Condition
+		if json.Unmarshal(one, &c) == nil && c.Type != "" {
+			conditions = append(conditions, c)
+		}
+	}
+	return fields, conditions, len(conditions) == len(of.Conditions)
 }
 
 // asJSON is a value as it comes back from the server.

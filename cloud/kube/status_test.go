@@ -40,6 +40,15 @@ func TestStatusPatch(t *testing.T) {
 			`{"conditions":[{"type":"Ready","status":"True","observedGeneration":2,"lastTransitionTime":"2026-11-29T00:00:00Z","reason":"Other","message":""},` + theirs + `]}`},
 		"another status has a new time": {held, cloud.Status{Conditions: []cloud.Condition{{Type: "Ready", Status: "False", Reason: "Ready", Message: "no"}}},
 			`{"conditions":[{"type":"Ready","status":"False","observedGeneration":2,"lastTransitionTime":"2026-11-30T04:00:00Z","reason":"Ready","message":"no"},` + theirs + `]}`},
+		"a condition that is none is left out": {
+			`{"conditions":[{"type":"Ready","status":"True","reason":5},{"type":"Theirs","status":"True","reason":"X","message":"","lastTransitionTime":"2026-11-29T00:00:00Z"}]}`,
+			cloud.Status{Conditions: []cloud.Condition{ready}},
+			`{"conditions":[` + theirs + `,{"type":"Ready","status":"True","observedGeneration":2,"lastTransitionTime":"2026-11-30T04:00:00Z","reason":"Ready","message":""}]}`},
+		"with nothing to say besides": {`{"conditions":[7]}`, cloud.Status{}, `{"conditions":null}`},
+		"conditions that are no list": {`{"conditions":"fine"}`, cloud.Status{Conditions: []cloud.Condition{ready}},
+			`{"conditions":[{"type":"Ready","status":"True","observedGeneration":2,"lastTransitionTime":"2026-11-30T04:00:00Z","reason":"Ready","message":""}]}`},
+		"a status that is none": {`"fine"`, cloud.Status{Fields: map[string]any{"nodeName": "n1"}, Conditions: []cloud.Condition{ready}},
+			`{"nodeName":"n1","conditions":[{"type":"Ready","status":"True","observedGeneration":2,"lastTransitionTime":"2026-11-30T04:00:00Z","reason":"Ready","message":""}]}`},
 	} {
 		m := cloud.Manifest{Kind: "VPNGateway", Namespace: "acme", Name: "dc1", UID: "u", Version: "7", Generation: 2}
 		if tt.status != "" {

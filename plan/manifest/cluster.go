@@ -30,6 +30,9 @@ type Cluster struct {
 	// Invalid are the others, each with what is wrong with it or with a peer of it. A peer
 	// that is not valid is still a peer: without it, others could be let in.
 	Invalid map[vpn.Owner]Diagnostics
+	// Unreadable are those of them whose own manifest has not the shape of its kind: an API
+	// server that knows the kind by our definition refuses to take such a thing.
+	Unreadable map[vpn.Owner]bool
 	// Found is everything that is to be told of a manifest, by Standing.String.
 	Found map[string]Diagnostics
 }
@@ -76,7 +79,12 @@ func (r *reading) cluster(name string, o *object, held []Standing) (*Cluster, Di
 		o.placeless = true // one line of JSON is no place
 	}
 	r.objectsInto(&e, objects)
-	c := &Cluster{Estate: e, Invalid: map[vpn.Owner]Diagnostics{}, Found: map[string]Diagnostics{}}
+	c := &Cluster{Estate: e, Invalid: map[vpn.Owner]Diagnostics{}, Unreadable: map[vpn.Owner]bool{}, Found: map[string]Diagnostics{}}
+	for _, o := range objects {
+		if len(o.broken) > 0 {
+			c.Unreadable[vpn.Owner{Kind: o.kind, Namespace: o.namespace, Name: o.name}] = true
+		}
+	}
 	for _, d := range r.found {
 		d.Line, d.Column = 0, 0
 		c.Found[d.File] = append(c.Found[d.File], d)

@@ -90,8 +90,7 @@ func (r *round) freeze() {
 			Message: fmt.Sprintf("names estate %s, and the gateway is one of estate %s: %s", m.Estate, ours, help), Hint: help,
 		})
 		r.notice(plan.Notice{
-			Message: fmt.Sprintf("peer %s/%s names estate %s in its label %s, and its gateway is one of estate %s: %s is left as it is", m.Namespace, m.Name, m.Estate, state.LabelEstate, ours, o.Path()),
-			Hint:    help,
+			Message: fmt.Sprintf("peer %s/%s names estate %s in its label %s, and its gateway is one of estate %s: %s is left as it is; %s", m.Namespace, m.Name, m.Estate, state.LabelEstate, ours, o.Path(), help),
 		})
 	}
 }

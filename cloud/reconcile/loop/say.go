@@ -3,6 +3,8 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/reconcile/standing"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
@@ -115,28 +118,39 @@ func (r *round) release(ctx context.Context, done turn) {
 			over = append(over, o)
 		}
 	}
-	released := make([]bool, len(over))
-	r.beside(len(over), func(i int) { released[i] = r.let(ctx, r.gateways[over[i]]) })
+	failed := make([]error, len(over))
+	r.beside(len(over), func(i int) { failed[i] = r.let(ctx, r.gateways[over[i]]) })
 	for i, o := range over {
-		if released[i] {
+		switch {
+		case failed[i] == nil:
 			delete(r.gateways, o)
 			delete(r.deleted, o)
+		case errors.Is(failed[i], cloud.ErrRejected):
+			r.notice(plan.Notice{Message: "nothing of " + o.Path() + " is left, but its finalizer can't be taken off: " + failed[i].Error() + "; " + correctable})
 		}
 	}
 }
 
-// let takes the finalizer off a manifest, and tells whether it is off.
-func (r *round) let(ctx context.Context, m cloud.Manifest) bool {
+// correctable is what helps where an API server refuses a manifest as a whole.
+const correctable = "correct in its manifest what the API server names, with kubectl edit: it may be changed while it is being deleted"
+
+// let takes the finalizer off a manifest; nil: it is off.
+func (r *round) let(ctx context.Context, m cloud.Manifest) error {
 	if ctx.Err() != nil {
-		return false
+		return ctx.Err()
 	}
-	if err := r.Cluster.Release(ctx, m); err != nil {
+	err := r.Cluster.Release(ctx, m)
+	if errors.Is(err, cloud.ErrRejected) {
+		r.trouble("taking the finalizer off", m, fmt.Errorf("%w; %s", err, correctable))
+		return err
+	}
+	if err != nil {
 		r.trouble("taking the finalizer off", m, err)
-		return false
+		return err
 	}
 	r.did()
 	r.Log.Info("released", "manifest", name(m))
-	return true
+	return nil
 }
 
 // removed tells whether all that was tried of gateways that are being deleted went well.

@@ -27,11 +27,12 @@ const (
 
 // introduce says a first word of each new gateway, and then puts the finalizer on. The
 // order matters: what judges by the status takes a manifest with a finalizer for one that
-// somebody looks after. Whoever can't be kept from vanishing gets nothing made.
+// somebody looks after. Whoever can't be kept from vanishing gets nothing made. Nothing is
+// put on a manifest that is none: an API server might refuse to take it off again.
 func (r *round) introduce(ctx context.Context) {
 	var fresh []vpn.Owner
 	for _, o := range slices.SortedFunc(maps.Keys(r.gateways), vpn.Owner.Compare) {
-		if m := r.gateways[o]; !m.Held && !m.Deleting && o.Gateway() && !r.DryRun {
+		if m := r.gateways[o]; !m.Held && !m.Deleting && o.Gateway() && !r.read.Unreadable[o] && !r.DryRun {
 			fresh = append(fresh, o)
 		}
 	}
