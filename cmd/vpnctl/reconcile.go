@@ -98,7 +98,7 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		}
 		watched := &loop.Controller{
 			EstateFile: file, Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: who,
-			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Withdrawn: cluster.Withdrawn, MaxDeletes: cmp.Or(c.MaxDeletes, -1), Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
+			Missing: cluster.Missing, PublicKey: cluster.PublicKey, Definition: cluster.Definition, MaxDeletes: cmp.Or(c.MaxDeletes, -1), Stop: stop.stop, Resync: c.Resync, Parallelism: c.Parallelism, DryRun: c.DryRun, Log: log,
 		}
 		neighbours := neighbours{cluster: cluster, estate: estate.Name, dry: c.DryRun, log: log, pause: 5 * time.Second}
 		if err := neighbours.refuse(ctx, stop.stop); err != nil {

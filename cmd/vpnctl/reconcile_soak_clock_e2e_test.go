@@ -90,7 +90,7 @@ func (s *soak) inProcess(now func() time.Time) (end func()) {
 	stop, ended := make(chan struct{}), make(chan error, 1)
 	c := &loop.Controller{
 		EstateFile: filepath.Join(s.dir, "vpnctl.yaml"), Cluster: cluster, Herald: cluster, Drivers: []cloud.Driver{driver, cluster}, Locker: driver, Holder: "clock",
-		Missing: cluster.Missing, PublicKey: cluster.PublicKey, Withdrawn: cluster.Withdrawn, Resync: clockResync, Stop: stop, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
+		Missing: cluster.Missing, PublicKey: cluster.PublicKey, Definition: cluster.Definition, Resync: clockResync, Stop: stop, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 	}
 	lease := kube.Lease{Namespace: s.namespace, Name: controller.LeaseName(s.namespace), Estate: s.namespace, Identity: "clock"}
 	go func() {

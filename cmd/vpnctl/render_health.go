@@ -12,7 +12,7 @@ type renderHealth struct {
 
 // Help is what --help adds.
 func (renderHealth) Help() string {
-	return `Without these rules both engines take a gateway for healthy as soon as its manifest is there. With them, one is healthy when its condition Ready says so of the manifest at hand, and a peer when it is authorized. A tunnel that is down is no fault of what was synced. Where CI applies and nobody writes conditions, a manifest is healthy as it stands.
+	return `Without these rules both engines take a gateway for healthy as soon as its manifest is there. With them, one is healthy when its condition Ready says so of the manifest at hand, and so is each peer. A tunnel that is down is no fault of what was synced. Where CI applies and nobody writes conditions, a manifest is healthy as it stands.
 
 argocd is a patch for the ConfigMap argocd-cm, with a check in Lua for each kind:
 

@@ -69,7 +69,7 @@ func (g Gateway) awaitPeer(name string) Verdict {
 			return Verdict{Stuck: true, Text: "has no manifest of its own: wait for its gateway"}
 		}
 		c, _ := p.Condition(vpnv1alpha1.ConditionReady)
-		r := g.PeerReady(p)
+		r := p.Ready()
 		return Verdict{Met: r.Word == Yes, Stuck: r.Word == Going || r.Word == No && refused(c), Text: r.text()}
 	}
 	return Verdict{Text: "has no such peer yet"}

@@ -75,7 +75,7 @@ func TestAwait(t *testing.T) {
 		"but not as it was last edited":        {withPeers(ofPeers, inForce(True, "Ready", 1)), GoalReady, "a", Verdict{Text: "status is of an older version of the manifest (generation 1, now 2), and said True"}},
 		"a peer's Secret is missing":           {withPeers(ofPeers, inForce(False, "PeerSecretMissing", 2)), GoalReady, "a", Verdict{Text: "PeerSecretMissing"}},
 		"a peer's manifest is not valid":       {withPeers(ofPeers, inForce(False, "InvalidSpec", 2)), GoalReady, "a", Verdict{Stuck: true, Text: "InvalidSpec"}},
-		"nobody knows of its gateway any more": {withPeers(unseen, inForce(True, "Ready", 2)), GoalReady, "a", Verdict{Text: "GatewayNotReady: of its gateway: can't look"}},
+		"nobody knows of its gateway any more": {withPeers(unseen, inForce(Unknown, "GatewayNotReady", 2)), GoalReady, "a", Verdict{Text: "GatewayNotReady"}},
 		"a gateway of another peer's trouble":  {withPeers(troubled, inForce(True, "Ready", 2)), GoalReady, "a", Verdict{Met: true, Text: "ready"}},
 		"a peer that isn't there":              {ofPeers, GoalReady, "a", Verdict{Text: "has no such peer yet"}},
 		"a tunnel of an IPsecGateway":          {withPeers(good, Peer{Name: "a"}), GoalReady, "a", Verdict{Stuck: true, Text: "has no manifest of its own: wait for its gateway"}},

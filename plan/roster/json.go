@@ -171,7 +171,7 @@ func peerOf(g Gateway, p Peer, now time.Time) peerJSON {
 		Roams: p.Roams, Address: p.Address, manifestJSON: manifestOf(p.Manifest),
 	}
 	if !p.Created.IsZero() {
-		ready := readyOf(g.PeerReady(p))
+		ready := readyOf(p.Ready())
 		j.readyJSON = &ready
 	}
 	return j

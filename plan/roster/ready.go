@@ -64,16 +64,8 @@ func (p Peer) unseen() string {
 	return ""
 }
 
-// PeerReady tells whether the manifest of a peer is in force, whatever its tunnel does. Its
-// condition is of a moment at which its gateway was looked at: it counts only while that
-// can still be said of the gateway.
-func (g Gateway) PeerReady(p Peer) Readiness {
-	r := p.ready(len(p.Conditions) > 0)
-	if own := g.ready(g.Touched); r.Word == Yes && (own.Word == NotKnown || own.Word == Going) {
-		return Readiness{Word: NotKnown, Reason: vpnv1alpha1.ReasonGatewayNotReady, Since: own.Since, Message: "of its gateway: " + own.Message}
-	}
-	return r
-}
+// Ready tells whether the manifest of a peer is in force, whatever its tunnel does.
+func (p Peer) Ready() Readiness { return p.ready(len(p.Conditions) > 0) }
 
 // Ready tells whether a link is as its manifest asks.
 func (l Link) Ready() Readiness { return l.ready(l.Touched) }

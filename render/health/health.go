@@ -12,16 +12,15 @@ import (
 // rule is how one kind says that it is healthy.
 type rule struct {
 	group, version, kind string
-	condition            string   // what counts
-	harmless             []string // reasons for which False is no fault
+	held                 bool // reconcile puts a finalizer on: nothing holds a peer
 }
 
-// rules are those of all kinds. A peer without a grant is as its manifest says.
+// rules are those of all kinds.
 var rules = []rule{
-	{vpnv1alpha1.Group, vpnv1alpha1.Version, vpnv1alpha1.KindVPNGateway, vpnv1alpha1.ConditionReady, nil},
-	{vpnv1alpha1.Group, vpnv1alpha1.Version, vpnv1alpha1.KindVPNPeer, vpnv1alpha1.ConditionAuthorized, []string{vpnv1alpha1.ReasonNoGrants}},
-	{ipsecv1alpha1.Group, ipsecv1alpha1.Version, ipsecv1alpha1.KindIPsecGateway, vpnv1alpha1.ConditionReady, nil},
-	{ipsecv1alpha1.Group, ipsecv1alpha1.Version, ipsecv1alpha1.KindClusterLink, vpnv1alpha1.ConditionReady, nil},
+	{vpnv1alpha1.Group, vpnv1alpha1.Version, vpnv1alpha1.KindVPNGateway, true},
+	{vpnv1alpha1.Group, vpnv1alpha1.Version, vpnv1alpha1.KindVPNPeer, false},
+	{ipsecv1alpha1.Group, ipsecv1alpha1.Version, ipsecv1alpha1.KindIPsecGateway, true},
+	{ipsecv1alpha1.Group, ipsecv1alpha1.Version, ipsecv1alpha1.KindClusterLink, true},
 }
 
 //go:embed health.lua
@@ -30,22 +29,15 @@ var script string
 // ArgoCD is a patch for the ConfigMap argocd-cm: one health check in Lua for each kind.
 func ArgoCD() string {
 	var b strings.Builder
+	lua := strings.ReplaceAll(script, "CONDITION", vpnv1alpha1.ConditionReady)
 	b.WriteString("# kubectl -n argocd patch configmap argocd-cm --type merge --patch-file FILE\ndata:\n")
 	for _, r := range rules {
 		fmt.Fprintf(&b, "  resource.customizations.health.%s_%s: |\n", r.group, r.kind)
-		for line := range strings.Lines(r.lua()) {
+		for line := range strings.Lines(lua) {
 			b.WriteString("    " + line)
 		}
 	}
 	return b.String()
-}
-
-func (r rule) lua() string {
-	harmless := ""
-	for _, reason := range r.harmless {
-		harmless += fmt.Sprintf("[%q] = true, ", reason)
-	}
-	return strings.NewReplacer("CONDITION", r.condition, "HARMLESS", strings.TrimSuffix(harmless, ", ")).Replace(script)
 }
 
 // Flux is a patch for a Kustomization: its health checks in CEL.
@@ -65,23 +57,33 @@ func Flux() string {
 type expressions struct{ inProgress, failed, current string }
 
 func (r rule) cel() expressions {
-	const conditions = `has(status.conditions)`
 	is := func(what string) string {
-		return fmt.Sprintf(`status.conditions.exists(c, c.type == %q && %s)`, r.condition, what)
+		return fmt.Sprintf(`status.conditions.exists(c, c.type == %q && %s)`, vpnv1alpha1.ConditionReady, what)
 	}
-	old := `has(c.observedGeneration) && c.observedGeneration < metadata.generation`
-	failed, healthy := `c.status == "False"`, `c.status == "True"`
-	for _, reason := range r.harmless {
-		failed += fmt.Sprintf(` && c.reason != %q`, reason)
-		healthy = fmt.Sprintf(`(%s || c.reason == %q)`, healthy, reason)
+	const (
+		conditions = `has(status.conditions)`
+		old        = `has(c.observedGeneration) && c.observedGeneration < metadata.generation`
+	)
+	if !r.held {
+		said := fmt.Sprintf(`%s && %s && %s`, written, conditions, is("true"))
+		return expressions{
+			inProgress: fmt.Sprintf(`%s && (%s || %s)`, said, is(old), is(`c.status == "Unknown"`)),
+			failed:     fmt.Sprintf(`%s && %s`, said, is(`c.status == "False"`)),
+			current:    fmt.Sprintf(`!(%s) || %s`, said, is(`c.status == "True"`)),
+		}
 	}
 	return expressions{
 		inProgress: fmt.Sprintf(`%s && (!%s || !%s || %s || %s)`, held, conditions, is("true"), is(old), is(`c.status == "Unknown"`)),
-		failed:     fmt.Sprintf(`%s && %s && %s`, held, conditions, is(failed)),
-		current:    fmt.Sprintf(`!(%s) || %s && %s`, held, conditions, is(healthy)),
+		failed:     fmt.Sprintf(`%s && %s && %s`, held, conditions, is(`c.status == "False"`)),
+		current:    fmt.Sprintf(`!(%s) || %s && %s`, held, conditions, is(`c.status == "True"`)),
 	}
 }
 
-// held tells whether reconcile keeps the object: only then somebody writes conditions,
-// and a status is there. CEL has no way to ask for a status that may be missing.
-const held = `has(metadata.finalizers) && metadata.finalizers.exists(f, f.startsWith("vpn.bnerd.net/") || f.startsWith("ipsec.bnerd.net/"))`
+// CEL has no way to ask for a status that may be missing, and Flux takes an error for no
+// answer. Where one of these is true there is a status.
+const (
+	// held tells whether reconcile keeps the object: it writes a first condition before that.
+	held = `has(metadata.finalizers) && metadata.finalizers.exists(f, f.startsWith("vpn.bnerd.net/") || f.startsWith("ipsec.bnerd.net/"))`
+	// written tells whether anybody, maybe the gateway's pod alone, has written a status.
+	written = `has(metadata.managedFields) && metadata.managedFields.exists(f, has(f.subresource) && f.subresource == "status")`
+)

@@ -1,4 +1,3 @@
-local harmless = {HARMLESS}
 if obj.metadata.deletionTimestamp ~= nil then
   return {status = "Progressing", message = "is being deleted"}
 end
@@ -25,7 +24,7 @@ local message = found.message
 if message == nil or message == "" then
   message = found.reason
 end
-if found.status == "True" or harmless[found.reason] then
+if found.status == "True" then
   return {status = "Healthy", message = message}
 end
 if found.status == "False" then

@@ -60,10 +60,10 @@ type Controller struct {
 	// PublicKey is that of a private key in a Secret; empty where there is none. Nil:
 	// only the gateway's pod tells.
 	PublicKey func(ctx context.Context, namespace string, ref vpn.SecretRef) (string, error)
-	// Withdrawn tells whether a kind of manifests is itself being deleted, which deletes
-	// all of them. An error that wraps cloud.ErrForbidden: it may not be seen. Nil: nobody
-	// looks.
-	Withdrawn func(ctx context.Context, kind string) (bool, error)
+	// Definition is the UID of the CRD of a kind of manifests; empty: it is being deleted,
+	// which deletes all of them, or gone. An error that wraps cloud.ErrForbidden: it may not
+	// be seen. Nil: nobody looks.
+	Definition func(ctx context.Context, kind string) (uid string, err error)
 
 	Resync      time.Duration // between two looks without a reason; default 10 minutes
 	LockTimeout time.Duration // how long another run of the estate is waited for; default 15 seconds
@@ -83,8 +83,10 @@ type Controller struct {
 	board   *board.Board
 	named   atomic.Pointer[map[string]bool] // Secrets that gateways use, namespace/name
 
-	attached map[string]vpn.Owner // whose the peers are that were read last, by namespace/name
-	lost     map[string]vpn.Owner // the same of those that went with their CRD
+	attached   map[string]member    // the peers that were read last, by namespace/name
+	lost       map[string]vpn.Owner // whose those were that went with their CRD
+	definition string               // UID of the CRD of peers as it was read last; empty: not known
+	defined    bool                 // it needn't be read again
 
 	strangers map[string]bool // what was told of other estates' manifests
 	planned   string          // what a dry run has logged last

@@ -100,7 +100,7 @@ func (l *errand) begin() {
 	}
 	l.c = &loop.Controller{
 		EstateFile: l.file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
-		Missing: driver.Missing, PublicKey: driver.PublicKey, Withdrawn: driver.Withdrawn, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
+		Missing: driver.Missing, PublicKey: driver.PublicKey, Definition: driver.Definition, Log: slog.New(slog.NewTextHandler(&l.log, nil)),
 	}
 }
 

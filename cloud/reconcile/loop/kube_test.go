@@ -44,7 +44,7 @@ func newFieldOverAPI(t *testing.T) *apiField {
 	}
 	f.c = &loop.Controller{
 		EstateFile: file, Cluster: driver, Herald: driver, Drivers: []cloud.Driver{operator, driver}, Locker: operator, Holder: "test",
-		Missing: driver.Missing, PublicKey: driver.PublicKey, Withdrawn: driver.Withdrawn,
+		Missing: driver.Missing, PublicKey: driver.PublicKey, Definition: driver.Definition,
 	}
 	return f
 }

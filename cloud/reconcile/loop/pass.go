@@ -67,5 +67,12 @@ func (c *Controller) pass(ctx context.Context, result *reconcile.Result) (*round
 			r.gateways[o], r.deleted[o] = m, goes[o]
 		}
 	}
+	r.assign()
+	for _, g := range result.Gateways { // of other peers that name it this run knows nothing
+		r.names[g.Owner] = nil
+		for _, p := range g.Peers {
+			r.names[g.Owner] = append(r.names[g.Owner], p.Name)
+		}
+	}
 	return r, nil
 }

@@ -28,11 +28,14 @@ type round struct {
 
 	gateways map[vpn.Owner]cloud.Manifest
 	peers    map[string]cloud.Manifest // VPNPeer namespace/name
+	of       map[string]vpn.Owner      // the gateways that they name, by the same
+	names    map[vpn.Owner][]string    // of the peers that name a gateway
 	links    []cloud.Manifest
 	deleted  map[vpn.Owner]bool
-	spared   map[vpn.Owner]string // whose finalizer could not be put on
-	kept     map[vpn.Owner]string // who is being deleted, and left whole: why
-	notices  []plan.Notice        // for the page
+	spared   map[vpn.Owner]string   // whose finalizer could not be put on
+	kept     map[vpn.Owner]string   // who is being deleted, and left whole: why
+	bereft   map[vpn.Owner][]string // whose peers went with their CRD: which
+	notices  []plan.Notice          // for the page
 	read     *manifest.Cluster
 	others   []plan.Notice // of what belongs to other estates
 
@@ -73,6 +76,7 @@ func (r *round) run(ctx context.Context) time.Time {
 	if time.Now().Before(r.queue.cluster.due) {
 		return r.queue.cluster.due
 	}
+	r.define(ctx)
 	if err := r.manifests(ctx); err != nil {
 		r.unlisted(ctx)
 		return r.unread(err)
@@ -83,6 +87,7 @@ func (r *round) run(ctx context.Context) time.Time {
 	r.withhold(ctx)
 	r.introduce(ctx)
 	r.tellInvalid(ctx)
+	r.tellBereft(ctx)
 	r.tellLinks(ctx)
 	r.bidFarewell(ctx)
 	if time.Now().Before(r.queue.observe.due) {
@@ -148,6 +153,7 @@ func (r *round) manifests(ctx context.Context) error {
 			held = append(held, manifest.Standing{Kind: m.Kind, Namespace: m.Namespace, Name: m.Name, JSON: m.JSON})
 		}
 	}
+	r.assign()
 	before := r.estate.problem
 	r.read, err = r.estate.read(r.EstateFile, r.withoutPeersOf(held))
 	if p := r.estate.problem; p != "" && p != before {
@@ -164,13 +170,9 @@ func (r *round) manifests(ctx context.Context) error {
 func (r *round) withoutPeersOf(held []manifest.Standing) []manifest.Standing {
 	rest := held[:0:0]
 	for _, s := range held {
-		if s.Kind == vpnv1alpha1.KindVPNPeer {
-			o := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: s.Namespace, Name: manifest.GatewayRef(s.JSON)}
-			if r.deleted[o] {
-				continue
-			}
+		if s.Kind != vpnv1alpha1.KindVPNPeer || !r.deleted[r.of[s.Namespace+"/"+s.Name]] {
+			rest = append(rest, s)
 		}
-		rest = append(rest, s)
 	}
 	return rest
 }

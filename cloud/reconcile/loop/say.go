@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/reconcile/standing"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -20,14 +22,14 @@ import (
 // they say something else.
 func (r *round) sayStanding(ctx context.Context, m cloud.Manifest, s standing.Gateway) {
 	r.say(ctx, m, s.Status())
-	for name := range s.Peers {
-		if peer, there := r.peers[s.Owner.Namespace+"/"+name]; there {
-			r.say(ctx, peer, s.Peer(name))
+	for _, name := range r.names[s.Owner] {
+		if said := s.Peer(name); len(said.Conditions) > 0 {
+			r.say(ctx, r.peers[s.Owner.Namespace+"/"+name], said)
 		}
 	}
 }
 
-// say writes a status, and an event where Ready, or a peer's Authorized, became another.
+// say writes a status, and an event for each summary that became another.
 // It reports whether the status stands.
 func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool {
 	if r.DryRun || ctx.Err() != nil || m.Name == "" {
@@ -41,8 +43,9 @@ func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool 
 	if changed {
 		r.did()
 		r.board.Written()
-		if ready := s.Conditions[len(s.Conditions)-1]; ready.Status == standing.False {
-			r.Log.Warn("not well", "manifest", name(m), "condition", ready.Type, "reason", ready.Reason, "message", ready.Message)
+		if i := slices.IndexFunc(s.Conditions, wrong); i >= 0 {
+			c := s.Conditions[i]
+			r.Log.Warn("not well", "manifest", name(m), "condition", c.Type, "reason", c.Reason, "message", c.Message)
 		}
 		r.noteMove(ctx, m, s)
 		r.note(ctx, m, s)
@@ -50,14 +53,29 @@ func (r *round) say(ctx context.Context, m cloud.Manifest, s cloud.Status) bool 
 	return true
 }
 
+// summary tells whether a condition is one that people watch.
+func summary(c cloud.Condition) bool {
+	return c.Type == vpnv1alpha1.ConditionReady || c.Type == vpnv1alpha1.ConditionAuthorized
+}
+
+func wrong(c cloud.Condition) bool { return summary(c) && c.Status == standing.False }
+
+// note tells of summaries that became another, of one reason once. A peer that is only as
+// its gateway is doesn't say so beside it, but for when it is known not to be ready.
 func (r *round) note(ctx context.Context, m cloud.Manifest, s cloud.Status) {
-	last := s.Conditions[len(s.Conditions)-1]
-	if before, _ := condition(m, last.Type); before.Status == last.Status && before.Reason == last.Reason {
-		return
-	}
-	h := cloud.Happening{Warning: last.Status == standing.False, Reason: last.Reason, Message: cmp.Or(last.Message, last.Type+" is "+last.Status)}
-	if err := r.Herald.Event(ctx, m, h); err != nil {
-		r.Log.Warn("noting an event", "manifest", name(m), "error", err) // it is told in the status as well
+	told := map[string]bool{}
+	for _, c := range s.Conditions {
+		before, _ := condition(m, c.Type)
+		same := before.Status == c.Status && before.Reason == c.Reason
+		follows := m.Kind == vpnv1alpha1.KindVPNPeer && c.Type == vpnv1alpha1.ConditionReady && c.Status != standing.False && before.Status != standing.False
+		if !summary(c) || same || follows || told[c.Reason] {
+			continue
+		}
+		told[c.Reason] = true
+		h := cloud.Happening{Warning: c.Status == standing.False, Reason: c.Reason, Message: cmp.Or(c.Message, c.Type+" is "+c.Status)}
+		if err := r.Herald.Event(ctx, m, h); err != nil {
+			r.Log.Warn("noting an event", "manifest", name(m), "error", err) // it is told in the status as well
+		}
 	}
 }
 
@@ -125,6 +143,7 @@ func (r *round) release(ctx context.Context, done turn) {
 		case failed[i] == nil:
 			delete(r.gateways, o)
 			delete(r.deleted, o)
+			r.forget(o)
 		case errors.Is(failed[i], cloud.ErrRejected):
 			r.notice(plan.Notice{Message: "nothing of " + o.Path() + " is left, but its finalizer can't be taken off: " + failed[i].Error() + "; " + correctable})
 		}

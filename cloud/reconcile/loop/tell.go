@@ -13,7 +13,6 @@ import (
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/reconcile/standing"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
-	"github.com/vpnctl/vpnctl/plan/manifest"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -73,8 +72,8 @@ func (r *round) tellInvalid(ctx context.Context) {
 		}
 	}
 	for key, m := range r.peers { // of no gateway, or of one that is not there
-		o := vpn.Owner{Kind: vpn.KindVPNGateway, Namespace: m.Namespace, Name: manifest.GatewayRef(m.JSON)}
-		if _, there := r.gateways[o]; there {
+		o := r.of[key]
+		if r.there(o) {
 			continue
 		}
 		if s := standing.Invalid(o, r.read.Found["VPNPeer "+key]); s.Peers[m.Name].Type != "" {
@@ -132,6 +131,9 @@ func (r *round) unobserved(ctx context.Context, err error) time.Time {
 		return due
 	}
 	for _, g := range r.read.Estate.Gateways {
+		if len(r.bereft[g.Owner]) > 0 { // of it is said what is to be done
+			continue
+		}
 		s := standing.Gateway{Owner: g.Owner, Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonUnobserved,
 			"what stands can't be looked at: see the log and the status page of vpnctl reconcile; tunnels don't depend on it")}}
 		r.sayStanding(ctx, r.gateways[g.Owner], s)

@@ -48,23 +48,34 @@ func (r *round) withhold(ctx context.Context) {
 
 // withdrawn says why no manifest of a kind counts as deleted; empty: they do.
 func (r *round) withdrawn(ctx context.Context, kind string) string {
-	if r.Withdrawn == nil {
-		return ""
+	switch uid, seen, err := r.standingDefinition(ctx, kind); {
+	case err != nil:
+		return "whether the CRD is being deleted can't be seen"
+	case seen && uid == "":
+		return "the CRD is being deleted"
 	}
-	switch is, err := r.Withdrawn(ctx, kind); {
+	return ""
+}
+
+// standingDefinition is the UID of the CRD of a kind; empty: none stands. It isn't seen
+// where that may not be, which is said, or where nobody looks.
+func (r *round) standingDefinition(ctx context.Context, kind string) (uid string, seen bool, err error) {
+	if r.Definition == nil {
+		return "", false, nil
+	}
+	uid, err = r.Definition(ctx, kind)
+	switch {
 	case errors.Is(err, cloud.ErrForbidden):
 		r.notice(plan.Notice{
 			Message: "whether the CRD of " + kind + "s is being deleted can't be seen: its gateways are removed as if each had been deleted by itself: " + err.Error(),
 			Hint:    "allow get of customresourcedefinitions, as vpnctl render controller does",
 		})
-		return ""
+		return "", false, nil
 	case err != nil:
 		r.trouble("looking at the CRD of", cloud.Manifest{Kind: kind}, err)
-		return "whether the CRD is being deleted can't be seen"
-	case is:
-		return "the CRD is being deleted"
+		return "", false, err
 	}
-	return ""
+	return uid, true, nil
 }
 
 // limit withholds those that have not begun to go, where more go than may.

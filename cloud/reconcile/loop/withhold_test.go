@@ -23,13 +23,16 @@ func TestADeletedCRD(t *testing.T) {
 		f.everyone()
 		c := f.controller()
 		withdrawn, asked := false, 0
-		c.Withdrawn = func(_ context.Context, kind string) (bool, error) {
+		c.Definition = func(_ context.Context, kind string) (string, error) {
+			if kind == vpn.KindVPNGateway && withdrawn {
+				return "", nil
+			}
 			asked++
-			return withdrawn && kind == vpn.KindVPNGateway, nil
+			return "crd of " + kind, nil
 		}
 		f.running(c, func() {
 			time.Sleep(10 * time.Second)
-			if asked > 0 {
+			if asked > 1 { // that of peers at the beginning
 				t.Errorf("the CRDs were looked at %d times, though no manifest was being deleted", asked)
 			}
 			before := f.Look()
@@ -74,21 +77,28 @@ func TestADeletedCRD(t *testing.T) {
 // TestADeletedCRDOfPeers deletes every peer, which nothing holds, and no gateway loses one
 // until each is deleted by itself.
 func TestADeletedCRDOfPeers(t *testing.T) {
-	for name, unlisted := range map[string]bool{"seen in time": false, "seen once it was gone": true} {
+	for name, gone := range map[string]struct{ unlisted, between bool }{
+		"seen in time": {}, "seen once it was gone": {unlisted: true}, "made anew between two looks": {between: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, f *field) {
 				f.write(manifestsOf(t, "acme/dc1")...)
 				f.write(manifestsOf(t, "globex/remote")...)
 				c := f.controller()
-				withdrawn := false
-				c.Withdrawn = func(_ context.Context, kind string) (bool, error) {
-					return withdrawn && kind == vpnv1alpha1.KindVPNPeer, nil
+				crd := "first"
+				c.Definition = func(_ context.Context, kind string) (string, error) {
+					if kind == vpn.KindVPNGateway {
+						return "gateways", nil
+					}
+					return crd, nil
 				}
 				f.running(c, func() {
 					time.Sleep(10 * time.Second)
 					before, objects := f.Look(), f.objectsOf(acme)
-					withdrawn = true
-					if unlisted {
+					if crd = ""; gone.between {
+						crd = "second"
+					}
+					if gone.unlisted {
 						f.cluster.fails(func(what string, _ bool) error {
 							if what == "list manifests" {
 								return errGone
@@ -101,15 +111,21 @@ func TestADeletedCRDOfPeers(t *testing.T) {
 					f.wake()
 					time.Sleep(time.Minute)
 					f.cluster.fails(nil)
-					withdrawn = false // it is made anew, and has no peers yet
+					crd = "second" // it is made anew, and has no peers yet
 					time.Sleep(time.Hour)
+					kept := "False RenderInputFailed: ConfigRendered: the last good state stays: " + called(peers) + " went with the CRD of VPNPeers: write each manifest again"
+					if got := f.ready(acme); !strings.HasPrefix(got, kept) {
+						t.Errorf("the gateway: %s, want %s", got, kept)
+					}
 					if page := get(t, c, "/"); !strings.Contains(page, "went with the CRD of VPNPeers: acme/dc1 is left as it is") {
 						t.Errorf("the page doesn't tell:\n%s", page)
 					}
 					for _, again := range [][]vpn.Manifest{nil, peers} {
 						f.write(again...)
 						time.Sleep(10 * time.Second)
-						f.wantReady(acme)
+						if (f.ready(acme) == "True Ready") != (len(again) > 0) {
+							t.Errorf("with %d peers again: %s", len(again), f.ready(acme))
+						}
 						if diff := cmp.Diff(before, f.Look()); diff != "" {
 							t.Errorf("with %d peers again the cloud was changed (-before +after):\n%s", len(again), diff)
 						}
@@ -143,7 +159,7 @@ func TestACRDThatCantBeSeen(t *testing.T) {
 				f.write(manifestsOf(t, "acme/dc1")...)
 				c := f.controller()
 				err := test.err
-				c.Withdrawn = func(context.Context, string) (bool, error) { return false, err }
+				c.Definition = func(context.Context, string) (string, error) { return "crd", err }
 				rounds(t.Context(), c)
 				f.remove(manifestsOf(t, "acme/dc1")...)
 				rounds(t.Context(), c)

@@ -21,7 +21,7 @@ type Gateway struct {
 	VirtualIPs  []VirtualIP // sorted by name; nil: not known
 	Conditions  []cloud.Condition
 	Peers       map[string]cloud.Condition // Authorized, by VPNPeer
-	PeersReady  map[string]cloud.Condition // Ready, by VPNPeer; one that isn't among these stays as it is
+	PeersReady  map[string]cloud.Condition // Ready, by VPNPeer; of one that isn't among these see Peer
 	Addresses   map[string]string          // of road warriors inside the tunnel, by VPNPeer; as far as known
 }
 

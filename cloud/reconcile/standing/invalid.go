@@ -37,16 +37,28 @@ func Invalid(o vpn.Owner, wrong manifest.Diagnostics) Gateway {
 	case len(own) > 0:
 		s.Conditions = []cloud.Condition{Say(vpnv1alpha1.ConditionValidated, False, vpnv1alpha1.ReasonInvalidSpec, strings.Join(own, "; "))}
 	default:
-		s.Conditions = []cloud.Condition{
-			Say(vpnv1alpha1.ConditionValidated, True, "Valid", ""),
-			Say(vpnv1alpha1.ConditionConfigRendered, False, vpnv1alpha1.ReasonRenderInput, "the last good state stays: "+strings.Join(others, "; ")),
-		}
+		s.Conditions = stays(strings.Join(others, "; "))
 	}
 	s.Conditions = append(s.Conditions, ready(s.Conditions))
 	if len(s.Peers) == 0 {
 		s.Peers, s.PeersReady = nil, nil
 	}
 	return s
+}
+
+// Kept tells how a gateway stands of whom nothing is looked at or changed: why.
+func Kept(o vpn.Owner, why string) Gateway {
+	s := Gateway{Owner: o, Conditions: stays(why)}
+	s.Conditions = append(s.Conditions, ready(s.Conditions))
+	return s
+}
+
+// stays are the conditions of a gateway that is left as it is because of its peers.
+func stays(why string) []cloud.Condition {
+	return []cloud.Condition{
+		Say(vpnv1alpha1.ConditionValidated, True, "Valid", ""),
+		Say(vpnv1alpha1.ConditionConfigRendered, False, vpnv1alpha1.ReasonRenderInput, "the last good state stays: "+why),
+	}
 }
 
 // refused is the condition of a peer that is not valid.

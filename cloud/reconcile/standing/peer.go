@@ -72,14 +72,18 @@ func lacking(missing []vpn.SecretRef) string {
 	return "no Secret " + strings.Join(names, ", ")
 }
 
-// Peer is what the status of a VPNPeer is to say: its summary first, because what comes
-// last is told in an event.
+// Peer is what the status of a VPNPeer that names this gateway is to say: of one of which
+// nothing else is known, that its gateway isn't ready. No condition: nothing.
 func (s Gateway) Peer(name string) cloud.Status {
 	said := cloud.Status{}
 	if c, known := s.PeersReady[name]; known {
 		said.Conditions = append(said.Conditions, c)
+	} else if gateway := s.Ready(); gateway.Status != True {
+		said.Conditions = append(said.Conditions, peerReady(cloud.Condition{}, gateway, s.Owner, nil))
 	}
-	said.Conditions = append(said.Conditions, s.Peers[name])
+	if c, known := s.Peers[name]; known {
+		said.Conditions = append(said.Conditions, c)
+	}
 	if a := s.Addresses[name]; a != "" {
 		said.Fields = map[string]any{"address": a}
 	}
