@@ -42,7 +42,7 @@ status:
   state: DOWN
   up: 0 of 1
   message: no answer
-  conditions: [{type: Authorized, status: "True", reason: Granted, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]
+  conditions: [{type: Ready, status: "False", reason: PeerSecretMissing, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}, {type: Authorized, status: "True", reason: Granted, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]
 ---
 apiVersion: ipsec.bnerd.net/v1alpha1
 kind: IPsecGateway
@@ -107,10 +107,10 @@ func (c cluster) columns() {
 			"dc1|ipsec|203.0.113.20|100.64.3.0/24|0 of 1|True|*\n",
 		"get vpngateways -o wide": "NAME|PROTOCOL|ADDRESS|SERVICE-CIDR|NODE|PEERS|READY|REASON|MESSAGE|AGE\n" +
 			"dc1|ipsec|203.0.113.20|100.64.3.0/24|worker-2|0 of 1|True|Ready|no answer|*\n",
-		"get vpnp": "NAME|GATEWAY|STATE|UP|AUTHORIZED|AGE\n" +
-			"plant1|dc1|DOWN|0 of 1|True|*\n",
-		"get vpnpeer -o wide": "NAME|GATEWAY|STATE|UP|AUTHORIZED|ADDRESS|HANDSHAKE|SINCE|MESSAGE|AGE\n" +
-			"plant1|dc1|DOWN|0 of 1|True|no answer|*\n",
+		"get vpnp": "NAME|GATEWAY|STATE|UP|AUTHORIZED|READY|AGE\n" +
+			"plant1|dc1|DOWN|0 of 1|True|False|*\n",
+		"get vpnpeer -o wide": "NAME|GATEWAY|STATE|UP|AUTHORIZED|READY|REASON|ADDRESS|HANDSHAKE|SINCE|MESSAGE|AGE\n" +
+			"plant1|dc1|DOWN|0 of 1|True|False|PeerSecretMissing|no answer|*\n",
 		"get ipsg": "NAME|ADDRESS|SERVICE-CIDR|TUNNELS|READY|AGE\n" +
 			"old|203.0.113.21|100.64.4.0/24|1 of 1|False|*\n",
 		"get ipsecgateways -o wide": "NAME|ADDRESS|SERVICE-CIDR|NODE|TUNNELS|READY|REASON|MESSAGE|AGE\n" +
