@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 BIN     := bin/vpnctl
 
-.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane e2e-kube e2e-gitops e2e-argocd soak bench bench-reconcile bench-reconcile-kube generate
+.PHONY: build demo test check format vet analyse generated race alerts tidy clean-tree e2e e2e-openstack e2e-render e2e-dataplane e2e-kube e2e-whole e2e-gitops e2e-argocd soak bench bench-reconcile bench-reconcile-kube generate
 
 build: ## the binary, without cgo
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/vpnctl
@@ -60,8 +60,10 @@ e2e-dataplane: ## gateway pods that carry packets, from the rendered files, agai
 e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Placement, Glance and Nova
 	cloud/openstack/testdata/e2e-openstack
 
-e2e-kube: ## definitions, driver and controller on a real Kubernetes, which is built once; then with a real OpenStack
+e2e-kube: ## definitions, driver and controller on a real Kubernetes, which is built once
 	cloud/kube/testdata/e2e TestKube
+
+e2e-whole: ## a walk on a real Kubernetes and a real OpenStack together; run by itself
 	cloud/kube/testdata/e2e-whole
 
 soak: ## a controller that is killed a hundred times amid fifty gateways at work
