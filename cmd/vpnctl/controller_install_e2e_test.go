@@ -35,7 +35,7 @@ func TestKubeControllerDeployment(t *testing.T) {
 		t.Errorf("%d pods on the nodes %v", len(pods.Items), nodes)
 	}
 	root := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "root"},
-		"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "registry.example.org/c:1"}}}}}
+		"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "images.example.org/c:1"}}}}}
 	_, err = i.lab.Objects(t, "v1", "Pod", i.home).Create(t.Context(), root, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
 		t.Errorf("a pod that isn't restricted: %v", err)

@@ -117,7 +117,7 @@ func TestKubeReconcile(t *testing.T) {
 func estateOf(name, kubernetes string) string {
 	return "apiVersion: vpnctl.bnerd.net/v1alpha1\nkind: Estate\nmetadata: {name: " + name + "}\nspec:\n" +
 		"  openstack: {cloud: operator, network: vpn-transit, router: gateway-router, floatingIPPool: public}\n" +
-		"  kubernetes: {" + kubernetes + "}\n  gatewayPod: {image: registry.example.org/vpnctl:1}\n  internalSourceCIDRs: [10.254.0.0/24]\n"
+		"  kubernetes: {" + kubernetes + "}\n  gatewayPod: {image: images.example.org/vpnctl:1}\n  internalSourceCIDRs: [10.254.0.0/24]\n"
 }
 
 // seed writes the Estate that a simulated cloud is made for, whose servers are the

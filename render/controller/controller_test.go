@@ -144,11 +144,11 @@ func TestChoices(t *testing.T) {
 		want    any
 	}{
 		"the image is the gateways'": {
-			plain(func(i *Install) { i.Estate.Pod.Image = "registry.example.org/gateway:7" }), image(t), "registry.example.org/gateway:7"},
+			plain(func(i *Install) { i.Estate.Pod.Image = "images.example.org/gateway:7" }), image(t), "images.example.org/gateway:7"},
 		"or that of this release": {
 			plain(func(i *Install) { i.Estate.Pod.Image = "" }), image(t), pod.Image},
 		"or another one": {
-			plain(func(i *Install) { i.Image = "registry.example.org/vpnctl:8" }), image(t), "registry.example.org/vpnctl:8"},
+			plain(func(i *Install) { i.Image = "images.example.org/vpnctl:8" }), image(t), "images.example.org/vpnctl:8"},
 		"monitoring comes where it is asked for": {
 			plain(func(i *Install) { i.PodMonitor, i.PrometheusRule = true, true }), kinds("PodMonitor", "PrometheusRule"), "PodMonitor PrometheusRule "},
 		"and where the Estate asks for it": {
