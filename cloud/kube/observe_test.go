@@ -19,14 +19,16 @@ func crowd(t *testing.T, n int) (*world, vpn.Estate) {
 	t.Helper()
 	e := estate(t, "acme")
 	w := newWorld(t)
-	labels := map[string]any{}
-	for k, v := range state.Labels(e.Name, e.Gateways[0].Owner) {
-		labels[k] = v
-	}
 	for i := range n {
-		w.put(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "acme", "name": fmt.Sprintf("c-%04d", i),
-			"labels": labels, "annotations": map[string]any{"vpn.bnerd.net/owner": e.Gateways[0].Owner.String()}}})
-		w.put(secret("acme", fmt.Sprintf("s-%04d", i), "k", "dg=="))
+		o := e.Gateways[0].Owner
+		o.Name = fmt.Sprintf("g-%04d", i)
+		labels := map[string]any{}
+		for k, v := range state.Labels(e.Name, o) {
+			labels[k] = v
+		}
+		w.put(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": o.Namespace, "name": o.Name + "-nat",
+			"labels": labels, "annotations": map[string]any{"vpn.bnerd.net/owner": o.String()}}})
+		w.put(secret(o.Namespace, fmt.Sprintf("s-%04d", i), "k", "dg=="))
 	}
 	return w, e
 }

@@ -1,7 +1,6 @@
 package loop_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -24,19 +23,6 @@ func called(peers []vpn.Manifest) string {
 	return "peers " + strings.Join(names, ", ")
 }
 
-// kinds are CRDs as a cluster has them.
-type kinds struct {
-	uid string // of all of them; empty: they are gone
-	err error
-}
-
-func (d *kinds) of(_ context.Context, kind string) (string, error) {
-	if d.err != nil || d.uid == "" {
-		return "", d.err
-	}
-	return d.uid + " of " + kind, nil
-}
-
 // TestAPeerWhileItsCRDCantBeSeen: that round alone leaves the gateway as it is. The next
 // one that gets an answer carries the deletion out, or keeps the peer.
 func TestAPeerWhileItsCRDCantBeSeen(t *testing.T) {
@@ -57,13 +43,13 @@ func TestAPeerWhileItsCRDCantBeSeen(t *testing.T) {
 				f.running(c, func() {
 					time.Sleep(10 * time.Second)
 					before := f.Look()
-					crds.err = errGone
+					crds.become("", errGone)
 					f.remove(all[1])
 					time.Sleep(time.Minute)
 					if diff := cmp.Diff(before, f.Look()); diff != "" {
 						t.Errorf("while nobody can tell, the cloud was changed (-before +after):\n%s", diff)
 					}
-					crds.uid, crds.err = test.answer, nil
+					crds.become(test.answer, nil)
 					time.Sleep(time.Hour)
 					if kept := strings.Contains(get(t, c, "/"), "went with the CRD"); kept != test.kept {
 						t.Errorf("two hours later it is kept: %t", kept)
@@ -97,11 +83,11 @@ func TestBothCRDsGo(t *testing.T) {
 					t.Errorf("%s: its objects were changed (-before +after):\n%s", when, diff)
 				}
 			}
-			crds.uid = ""
+			crds.become("", nil)
 			f.remove(all...)
 			time.Sleep(10 * time.Second)
 			f.unheld(acme)
-			crds.uid = "second"
+			crds.become("second", nil)
 			time.Sleep(10 * time.Second)
 			kept("their manifests are gone")
 			for n := range all {
@@ -111,10 +97,10 @@ func TestBothCRDsGo(t *testing.T) {
 			}
 			f.wantReady(acme)
 
-			crds.uid = ""
+			crds.become("", nil)
 			f.remove(all[1:]...)
 			time.Sleep(10 * time.Second)
-			crds.uid = "third"
+			crds.become("third", nil)
 			time.Sleep(10 * time.Second)
 			kept("the CRD of peers went once more")
 			f.remove(all[0])
@@ -142,7 +128,7 @@ func TestAKeptGatewayIsNotReady(t *testing.T) {
 		c.Definition = crds.of
 		f.running(c, func() {
 			time.Sleep(10 * time.Second)
-			crds.uid = "second"
+			crds.become("second", nil)
 			f.remove(all[1])
 			time.Sleep(10 * time.Second)
 			f.cluster.mu.Lock()

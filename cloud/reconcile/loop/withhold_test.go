@@ -1,7 +1,6 @@
 package loop_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,22 +20,15 @@ import (
 func TestADeletedCRD(t *testing.T) {
 	bubble(t, func(t *testing.T, f *field) {
 		f.everyone()
-		c := f.controller()
-		withdrawn, asked := false, 0
-		c.Definition = func(_ context.Context, kind string) (string, error) {
-			if kind == vpn.KindVPNGateway && withdrawn {
-				return "", nil
-			}
-			asked++
-			return "crd of " + kind, nil
-		}
+		c, crds := f.controller(), &kinds{changing: vpn.KindVPNGateway, uid: "first"}
+		c.Definition = crds.of
 		f.running(c, func() {
 			time.Sleep(10 * time.Second)
-			if asked > 1 { // that of peers at the beginning
-				t.Errorf("the CRDs were looked at %d times, though no manifest was being deleted", asked)
+			if n := crds.looks(); n > 1 { // that of peers at the beginning
+				t.Errorf("the CRDs were looked at %d times, though no manifest was being deleted", n)
 			}
 			before := f.Look()
-			withdrawn = true
+			crds.become("", nil)
 			for _, g := range world.Estate(t).Gateways {
 				if g.Owner.Kind == vpn.KindVPNGateway {
 					f.remove(g.Manifests[0])
@@ -58,7 +50,7 @@ func TestADeletedCRD(t *testing.T) {
 					delete(f.manifests, key)
 				}
 			}
-			withdrawn = false
+			crds.become("second", nil)
 			f.everyone()
 			time.Sleep(10 * time.Second)
 			f.wantReady(acme)
@@ -84,19 +76,13 @@ func TestADeletedCRDOfPeers(t *testing.T) {
 			bubble(t, func(t *testing.T, f *field) {
 				f.write(manifestsOf(t, "acme/dc1")...)
 				f.write(manifestsOf(t, "globex/remote")...)
-				c := f.controller()
-				crd := "first"
-				c.Definition = func(_ context.Context, kind string) (string, error) {
-					if kind == vpn.KindVPNGateway {
-						return "gateways", nil
-					}
-					return crd, nil
-				}
+				c, crds := f.controller(), &kinds{changing: vpnv1alpha1.KindVPNPeer, uid: "first"}
+				c.Definition = crds.of
 				f.running(c, func() {
 					time.Sleep(10 * time.Second)
 					before, objects := f.Look(), f.objectsOf(acme)
-					if crd = ""; gone.between {
-						crd = "second"
+					if crds.become("", nil); gone.between {
+						crds.become("second", nil)
 					}
 					if gone.unlisted {
 						f.cluster.fails(func(what string, _ bool) error {
@@ -111,7 +97,7 @@ func TestADeletedCRDOfPeers(t *testing.T) {
 					f.wake()
 					time.Sleep(time.Minute)
 					f.cluster.fails(nil)
-					crd = "second" // it is made anew, and has no peers yet
+					crds.become("second", nil) // it is made anew, and has no peers yet
 					time.Sleep(time.Hour)
 					kept := "False RenderInputFailed: ConfigRendered: the last good state stays: " + called(peers) + " went with the CRD of VPNPeers: write each manifest again"
 					if got := f.ready(acme); !strings.HasPrefix(got, kept) {
@@ -157,19 +143,18 @@ func TestACRDThatCantBeSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, f *field) {
 				f.write(manifestsOf(t, "acme/dc1")...)
-				c := f.controller()
-				err := test.err
-				c.Definition = func(context.Context, string) (string, error) { return "crd", err }
+				c, crds := f.controller(), &kinds{uid: "first", err: test.err}
+				c.Definition = crds.of
 				rounds(t.Context(), c)
 				f.remove(manifestsOf(t, "acme/dc1")...)
 				rounds(t.Context(), c)
 				if got := f.ready(acme); (got == "gone") != test.goes {
 					t.Errorf("%s", got)
 				}
-				if errors.Is(err, cloud.ErrForbidden) {
+				if errors.Is(test.err, cloud.ErrForbidden) {
 					return
 				}
-				err = nil
+				crds.become("first", nil)
 				time.Sleep(time.Minute)
 				rounds(t.Context(), c)
 				if got := f.ready(acme); got != "gone" {
