@@ -168,12 +168,12 @@ func TestObstacles(t *testing.T) {
 		t.Errorf("too few kinds: %v", names)
 	}
 	w := newWorld(t)
-	w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	w.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Resource == "network-attachment-definitions" {
 			return fakeapi.Fault{Code: 404}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	p := w.plan(e, plan.Options{})
 	if len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Message, "doesn't know the kind NetworkAttachmentDefinition") {
 		t.Errorf("an unknown kind: %v", p.Refusals)
@@ -240,12 +240,12 @@ func TestTheOperatorIsStopped(t *testing.T) {
 			for _, o := range test.operators {
 				w.put(o)
 			}
-			w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+			w.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 				if test.hidden && strings.Contains(c.Query, "bnerd-vpn-operator") {
 					return fakeapi.Fault{Code: 403}
 				}
 				return fakeapi.Fault{}
-			}
+			})
 			p := w.plan(e, plan.Options{})
 			if got := len(p.Refusals) == 0; got != test.stopped {
 				t.Errorf("taken over: %v, want %v: %v", got, test.stopped, p.Refusals)

@@ -29,7 +29,7 @@ func TestAnotherInItsPlace(t *testing.T) {
 	}
 	theirs := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": g.Namespace, "name": g.Name + "-nat"}, "data": map[string]any{"theirs": "x"}}
 	swapped := false
-	w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	w.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if swapped || c.Verb != "get" || c.Resource != "configmaps" {
 			return fakeapi.Fault{}
 		}
@@ -40,7 +40,7 @@ func TestAnotherInItsPlace(t *testing.T) {
 			w.put(last.Object)
 			w.put(theirs)
 		}}
-	}
+	})
 	_, err := w.driver().Apply(t.Context(), p.Changes[0])
 	if !errors.Is(err, cloud.ErrConflict) {
 		t.Errorf("%v, want a conflict", err)
@@ -54,7 +54,7 @@ func TestAnotherInItsPlace(t *testing.T) {
 // TestAForbiddenSecret is asked for once in a look, and told of once.
 func TestAForbiddenSecret(t *testing.T) {
 	w := newWorld(t)
-	w.api.Deny = func(c fakeapi.Call) bool { return c.Resource == "secrets" }
+	w.api.Deny(func(c fakeapi.Call) bool { return c.Resource == "secrets" })
 	missing, notices, err := w.driver().Missing(t.Context(), map[string][]vpn.SecretRef{"acme": {{Name: "psk", Key: "a"}, {Name: "psk", Key: "b"}, {Name: "psk", Key: "c"}}})
 	if err != nil || len(missing) > 0 || len(notices) != 1 {
 		t.Errorf("missing %v, told %v, %v", missing, notices, err)

@@ -117,12 +117,12 @@ func TestASecretThatIsNamedLater(t *testing.T) {
 			w.put(secret("acme", "other", "k", "dg=="))
 			w.put(secret("acme", "mark", "k", "dg=="))
 			var named, cut atomic.Bool
-			w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+			w.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 				if cut.Load() {
 					return fakeapi.Fault{Code: 503}
 				}
 				return fakeapi.Fault{}
-			}
+			})
 			changes := w.driver().Changes(t.Context(), "acme", kube.Watching{Named: func(_, name string) bool { return name == "mark" || name == "psk" && named.Load() }})
 			n := 0
 			mark := func() { // waits until all up to now was told
@@ -176,7 +176,7 @@ func TestADeniedWatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var allowed, denied, again atomic.Bool
-	w.api.Deny = func(c fakeapi.Call) bool { return c.Resource == "secrets" && c.Verb == "watch" && !allowed.Load() }
+	w.api.Deny(func(c fakeapi.Call) bool { return c.Resource == "secrets" && c.Verb == "watch" && !allowed.Load() })
 	ctx, stop := context.WithCancel(t.Context())
 	changes := w.driver().Changes(ctx, "acme", kube.Watching{
 		Named: func(string, string) bool { return false },

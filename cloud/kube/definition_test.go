@@ -35,7 +35,7 @@ func TestDefinition(t *testing.T) {
 		"it stands":       {func(*fakeapi.Server) {}, same, nil},
 		"being deleted":   {remove, none, nil},
 		"gone":            {drop, none, nil},
-		"may not be seen": {func(api *fakeapi.Server) { api.Deny = func(c fakeapi.Call) bool { return c.Verb == "get" } }, none, cloud.ErrForbidden},
+		"may not be seen": {func(api *fakeapi.Server) { api.Deny(func(c fakeapi.Call) bool { return c.Verb == "get" }) }, none, cloud.ErrForbidden},
 		"made anew": {func(api *fakeapi.Server) {
 			drop(api)
 			api.Put(t, crd())

@@ -91,12 +91,12 @@ func TestALostLeaseEndsTheWork(t *testing.T) {
 	ended := make(chan error, 1)
 	var cut atomic.Bool
 	first := w.driver()
-	w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	w.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if cut.Load() {
 			return fakeapi.Fault{Code: 503}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	go func() {
 		short := lease("first")
 		short.Duration, short.Renew = 2*time.Second, time.Second

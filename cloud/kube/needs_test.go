@@ -128,7 +128,7 @@ func (of errand) without(t *testing.T, taken string, free func(string) bool) {
 // account lets whoever calls do what is free: a verb and a resource, as RBAC has them.
 func (w *world) account(free func(right string) bool) {
 	w.api.Guarded = true
-	w.api.Deny = func(c fakeapi.Call) bool {
+	w.api.Deny(func(c fakeapi.Call) bool {
 		verbs := []string{c.Verb}
 		if c.Verb == "apply" {
 			if verbs = []string{"patch"}; !w.api.Stands(c) {
@@ -138,7 +138,7 @@ func (w *world) account(free func(right string) bool) {
 		return slices.ContainsFunc(verbs, func(verb string) bool {
 			return !free(verb + " " + strings.TrimSuffix(c.Resource+"/"+c.Subresource, "/"))
 		})
-	}
+	})
 }
 
 // errand plans, carries out and tells, as apply does.

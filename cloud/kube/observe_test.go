@@ -50,12 +50,12 @@ func TestPagesThatExpire(t *testing.T) {
 	w, e := crowd(t, n)
 	for _, of := range []string{"configmaps", "secrets"} {
 		var expired atomic.Bool
-		w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+		w.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 			if q, _ := url.ParseQuery(c.Query); c.Resource == of && q.Get("continue") != "" && !expired.Swap(true) {
 				w.api.Expire()
 			}
 			return fakeapi.Fault{}
-		}
+		})
 		seen, err := w.driver().Observe(t.Context(), e, cloud.Scope{})
 		if err != nil {
 			t.Fatal(err)
@@ -77,12 +77,12 @@ func TestAListThatFailsIsNoPicture(t *testing.T) {
 	calls := w.api.Calls()
 	for _, c := range calls {
 		for _, code := range []int{403, 500} {
-			w.api.Intercept = func(_ int, o fakeapi.Call) fakeapi.Fault {
+			w.api.Intercept(func(_ int, o fakeapi.Call) fakeapi.Fault {
 				if o.Resource == c.Resource && strings.Contains(o.Query, "continue=") == strings.Contains(c.Query, "continue=") {
 					return fakeapi.Fault{Code: code}
 				}
 				return fakeapi.Fault{}
-			}
+			})
 			_, err := d.Observe(t.Context(), e, cloud.Scope{})
 			if seen := code == 403 && (c.Resource == "secrets" || c.Resource == "namespaces"); seen != (err == nil) || err != nil && !strings.Contains(err.Error(), c.Resource) {
 				t.Errorf("%d of %+v: %v", code, c, err)

@@ -66,7 +66,7 @@ func TestWhyNobodyCanLead(t *testing.T) {
 		}, "other", ""},
 		"its namespace isn't there": {func(_ *world, l *kube.Lease) { l.Namespace = "amce" }, "", `Lease amce/vpnctl can't be had: namespaces "amce" not found`},
 		"it may not be read": {func(w *world, _ *kube.Lease) {
-			w.api.Intercept = func(_ int, _ fakeapi.Call) fakeapi.Fault { return fakeapi.Fault{Code: 403} }
+			w.api.Intercept(func(_ int, _ fakeapi.Call) fakeapi.Fault { return fakeapi.Fault{Code: 403} })
 		}, "", "Lease acme/vpnctl can't be had: "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -179,7 +179,7 @@ func (w *world) dies(n int, fault fakeapi.Fault, e vpn.Estate, o plan.Options) {
 	defer cancel()
 	w.api.Forget()
 	fault.Then = cancel
-	w.api.Intercept = func(i int, _ fakeapi.Call) fakeapi.Fault {
+	w.api.Intercept(func(i int, _ fakeapi.Call) fakeapi.Fault {
 		switch {
 		case i == n:
 			return fault
@@ -187,11 +187,11 @@ func (w *world) dies(n int, fault fakeapi.Fault, e vpn.Estate, o plan.Options) {
 			return fakeapi.Fault{Code: 500, Drop: true}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	if err := w.run(ctx, e, o); err == nil {
 		w.t.Fatalf("a run whose call %d failed succeeded", n)
 	}
-	w.api.Intercept = nil
+	w.api.Intercept(nil)
 }
 
 // TestOtherManagersKeepTheirFields: what other hands add to our objects stays, what they

@@ -96,7 +96,7 @@ func TestAManifestThatNeverStandsStill(t *testing.T) {
 	}
 	m := all[slices.IndexFunc(all, func(m cloud.Manifest) bool { return m.Kind == "VPNGateway" })]
 	reads := 0
-	w.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	w.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Verb != "get" || c.Resource != "vpngateways" {
 			return fakeapi.Fault{}
 		}
@@ -109,7 +109,7 @@ func TestAManifestThatNeverStandsStill(t *testing.T) {
 			u.SetLabels(map[string]string{"read": fmt.Sprint(reads)})
 			w.put(u.Object)
 		}}
-	}
+	})
 	if err := d.Hold(t.Context(), m); !errors.Is(err, cloud.ErrConflict) || reads > 100 {
 		t.Errorf("after %d reads: %v, want a conflict", reads, err)
 	}

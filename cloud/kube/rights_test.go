@@ -45,7 +45,7 @@ func TestLacking(t *testing.T) {
 		for _, name := range []string{"old", "older"} {
 			api.Put(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "globex", "name": name}})
 		}
-		api.Deny = tt.deny
+		api.Deny(tt.deny)
 		got, err := overFake(t, api).Lacking(t.Context(), changes)
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +99,8 @@ func TestQuestions(t *testing.T) {
 		for _, namespace := range namespaces {
 			api.Put(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": namespace, "name": "dc1"}})
 		}
-		api.Deny, api.Partial = tt.deny, tt.partial
+		api.Partial = tt.partial
+		api.Deny(tt.deny)
 		got, err := overFake(t, api).Lacking(t.Context(), changes)
 		if err != nil {
 			t.Fatal(err)

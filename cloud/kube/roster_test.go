@@ -142,7 +142,7 @@ func TestRoster(t *testing.T) {
 // TestRosterOfANamespace reads nothing of others.
 func TestRosterOfANamespace(t *testing.T) {
 	api := rosterWorld(t)
-	api.Deny = func(c fakeapi.Call) bool { return c.Namespace != "globex" }
+	api.Deny(func(c fakeapi.Call) bool { return c.Namespace != "globex" })
 	got, err := overFake(t, api).Roster(t.Context(), kube.Which{Namespace: "globex"})
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestRosterReportsByFields(t *testing.T) {
 func TestRosterIncomplete(t *testing.T) {
 	for _, resource := range []string{"vpngateways", "vpnpeers", "ipsecgateways"} {
 		api := rosterWorld(t)
-		api.Deny = func(c fakeapi.Call) bool { return c.Resource == resource }
+		api.Deny(func(c fakeapi.Call) bool { return c.Resource == resource })
 		got, err := overFake(t, api).Roster(t.Context(), kube.Which{Links: true})
 		if err == nil || !strings.Contains(err.Error(), resource) {
 			t.Errorf("%s can't be read: %v", resource, err)
@@ -186,12 +186,12 @@ func TestRosterIncomplete(t *testing.T) {
 func TestRosterWithoutLinks(t *testing.T) {
 	api := rosterWorld(t)
 	unknown := ""
-	api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Resource == unknown {
 			return fakeapi.Fault{Code: 404}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	d := overFake(t, api)
 	for _, unknown = range []string{"vpngateways", "vpnpeers", "ipsecgateways"} {
 		if _, err := d.Roster(t.Context(), kube.Which{Links: true}); err == nil || !strings.Contains(err.Error(), "install the CRDs") {
@@ -225,7 +225,7 @@ func TestRosterOfWhoMayNotListLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api.Deny = func(c fakeapi.Call) bool { return c.Resource == "clusterlinks" }
+	api.Deny(func(c fakeapi.Call) bool { return c.Resource == "clusterlinks" })
 	got, err := overFake(t, api).Roster(t.Context(), kube.Which{Links: true})
 	if err != nil || got.Unseen == nil || !strings.Contains(got.Unseen.Error(), "clusterlinks") {
 		t.Fatalf("links can't be seen: %v, %v", got.Unseen, err)
@@ -300,12 +300,12 @@ func TestFollow(t *testing.T) {
 func TestFollowAway(t *testing.T) {
 	api := rosterWorld(t)
 	var gone atomic.Bool
-	api.Intercept = func(int, fakeapi.Call) fakeapi.Fault {
+	api.Intercept(func(int, fakeapi.Call) fakeapi.Fault {
 		if gone.Load() {
 			return fakeapi.Fault{Code: 503}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	sights := overFake(t, api).Follow(ctx, kube.Which{})

@@ -205,7 +205,7 @@ func TestUnseenSecrets(t *testing.T) {
 	keyed(t, e)
 	w := newWorld(t)
 	w.apply(e, plan.Options{})
-	w.api.Deny = func(c fakeapi.Call) bool { return c.Resource == "secrets" }
+	w.api.Deny(func(c fakeapi.Call) bool { return c.Resource == "secrets" })
 	p := w.plan(e, plan.Options{})
 	if len(p.Pending()) > 0 || len(p.Refusals) > 0 {
 		t.Errorf("planned: %v, refused: %v", p.Pending(), p.Refusals)
@@ -240,7 +240,7 @@ func TestSecretsSeen(t *testing.T) {
 	if diff := cmp.Diff(map[string][]vpn.SecretRef{"acme": asked["acme"][1:]}, missing); diff != "" {
 		t.Errorf("missing (-want +got)\n%s", diff)
 	}
-	w.api.Deny = func(c fakeapi.Call) bool { return c.Resource == "secrets" }
+	w.api.Deny(func(c fakeapi.Call) bool { return c.Resource == "secrets" })
 	missing, notices, err = w.driver().Missing(context.Background(), asked)
 	if err != nil || len(missing) > 0 || len(notices) == 0 {
 		t.Errorf("where nothing may be read: %v %v %v", missing, notices, err)

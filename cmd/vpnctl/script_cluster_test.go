@@ -53,9 +53,9 @@ func inCluster(t *testing.T) func(*testscript.TestScript, bool, []string) {
 			namespace, name, _ := strings.Cut(args[2], "/")
 			api.Remove(t, args[1], namespace, name)
 		case len(args) == 3 && args[0] == "deny":
-			api.Deny = func(c fakeapi.Call) bool { return c.Verb == args[1] && c.Resource == args[2] }
+			api.Deny(func(c fakeapi.Call) bool { return c.Verb == args[1] && c.Resource == args[2] })
 		case len(args) == 1 && args[0] == "deny":
-			api.Deny = nil
+			api.Deny(nil)
 		default:
 			ts.Fatalf("usage: cluster [put FILE | remove KIND NS/NAME | deny [VERB RESOURCE]]")
 		}

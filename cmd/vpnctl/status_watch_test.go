@@ -26,12 +26,12 @@ type watched struct {
 func newWatched(t *testing.T) *watched {
 	t.Helper()
 	w := &watched{t: t, api: fakeapi.New(t, "acme")}
-	w.api.Intercept = func(int, fakeapi.Call) fakeapi.Fault {
+	w.api.Intercept(func(int, fakeapi.Call) fakeapi.Fault {
 		if w.away.Load() {
 			return fakeapi.Fault{Code: 503}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := writeKubeconfig(file, w.api.Config()); err != nil {
 		t.Fatal(err)

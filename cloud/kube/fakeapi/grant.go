@@ -13,7 +13,7 @@ import (
 // grants refuses a Role, and a binding of one, that grants what the account may not itself,
 // unless that may escalate the Role, or bind it.
 func (s *Server) grants(w write, u *unstructured.Unstructured) error {
-	if !w.asked || !s.Guarded || s.Deny == nil {
+	if !w.asked || !s.Guarded || s.deny == nil {
 		return nil
 	}
 	role, verb := u, "escalate"
@@ -28,7 +28,7 @@ func (s *Server) grants(w write, u *unstructured.Unstructured) error {
 	default:
 		return nil
 	}
-	if !s.Deny(Call{Verb: verb, Resource: "roles", Namespace: w.namespace, Name: role.GetName()}) {
+	if !s.deny(Call{Verb: verb, Resource: "roles", Namespace: w.namespace, Name: role.GetName()}) {
 		return nil
 	}
 	var granted rbacv1.Role
@@ -36,7 +36,7 @@ func (s *Server) grants(w write, u *unstructured.Unstructured) error {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	for _, c := range rights(granted.Rules, w.namespace) {
-		if s.Deny(c) {
+		if s.deny(c) {
 			return apierrors.NewForbidden(resourceOf(w.kind), w.name, fmt.Errorf("it grants what the account may not: %s %s %s", c.Verb, c.Resource, c.Name))
 		}
 	}

@@ -78,7 +78,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) note(c Call) (f Fault, denied bool) {
 	s.mu.Lock()
 	s.calls = append(s.calls, c)
-	n, intercept, deny := len(s.calls), s.Intercept, s.Deny
+	n, intercept, deny := len(s.calls), s.intercept, s.deny
 	s.mu.Unlock()
 	if intercept != nil {
 		f = intercept(n, c)

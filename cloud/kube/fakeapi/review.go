@@ -28,7 +28,7 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.asked[ask.Kind]++
-	deny := s.Deny
+	deny := s.deny
 	s.mu.Unlock()
 	if deny == nil {
 		deny = func(Call) bool { return false }

@@ -38,10 +38,6 @@ func (c Call) Writes() bool { return c.Verb != "get" && c.Verb != "list" && c.Ve
 
 // A Server holds objects.
 type Server struct {
-	// Intercept chooses the fault of the n-th call, counted from 1. Nil: no faults.
-	Intercept func(n int, c Call) Fault
-	// Deny tells whether a call is forbidden. Nil: none is.
-	Deny func(c Call) bool
 	// Guarded refuses a Role, and a binding of one, that grants what Deny forbids, unless
 	// Deny lets the account escalate it, or bind it. Meanwhile the server does nothing else.
 	Guarded bool
@@ -53,6 +49,10 @@ type Server struct {
 	wake  *sync.Cond // something changed, or the server closes
 	store store
 	calls []Call
+
+	intercept func(n int, c Call) Fault // nil: no faults
+	deny      func(c Call) bool         // nil: nothing is forbidden
+
 	asked map[string]int
 	quit  chan struct{}
 }
@@ -94,6 +94,20 @@ func (s *Server) Reviews() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.asked)
+}
+
+// Intercept has the fault of the n-th call, counted from 1, chosen from now on. Nil: no faults.
+func (s *Server) Intercept(choose func(n int, c Call) Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.intercept = choose
+}
+
+// Deny has it judged from now on whether a call is forbidden. Nil: none is.
+func (s *Server) Deny(forbids func(c Call) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deny = forbids
 }
 
 // Forget drops the record of calls, so that Calls and the count of Intercept begin anew.

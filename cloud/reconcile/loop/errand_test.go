@@ -47,7 +47,7 @@ func newErrand(t *testing.T, deny func(*errand, fakeapi.Call) bool) *errand {
 	}
 	l.gateways()
 	written := false
-	l.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	l.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Resource == "vpnpeers" && c.Subresource == "status" && c.Writes() && !written { // another one was first
 			written = true
 			peer := l.api.Get("VPNPeer", "acme", c.Name)
@@ -55,8 +55,8 @@ func newErrand(t *testing.T, deny func(*errand, fakeapi.Call) bool) *errand {
 			l.api.PutAs(t, "vpnctl-agent", peer.Object)
 		}
 		return fakeapi.Fault{}
-	}
-	l.api.Deny = func(c fakeapi.Call) bool { return deny(l, c) }
+	})
+	l.api.Deny(func(c fakeapi.Call) bool { return deny(l, c) })
 	l.begin()
 	return l
 }

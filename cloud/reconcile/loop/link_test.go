@@ -50,12 +50,12 @@ func TestALinkIsRefusedInItsStatus(t *testing.T) {
 // TestLinksThatMayNotBeListed are none: nothing is done for them in any case.
 func TestLinksThatMayNotBeListed(t *testing.T) {
 	f := newFieldOverAPI(t)
-	f.api.Intercept = func(_ int, call fakeapi.Call) fakeapi.Fault {
+	f.api.Intercept(func(_ int, call fakeapi.Call) fakeapi.Fault {
 		if call.Resource == "clusterlinks" {
 			return fakeapi.Fault{Code: 403}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	if next := f.c.Round(t.Context()); time.Until(next) < time.Minute {
 		t.Errorf("the next round is due in %s", time.Until(next))
 	}

@@ -87,12 +87,12 @@ func TestAFinalizerThatStays(t *testing.T) {
 	f.c.Log = slog.New(slog.NewTextHandler(&log, nil))
 	f.put(manifestsOf(t, "acme/dc1")...)
 	f.turns(2)
-	f.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	f.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Resource == "vpngateways" && c.Subresource == "" && c.Writes() {
 			return fakeapi.Fault{Code: http.StatusUnprocessableEntity}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	f.api.Remove(t, "VPNGateway", "acme", "dc1")
 	f.turns(3)
 	if f.api.Get("VPNGateway", "acme", "dc1") == nil {
@@ -105,7 +105,7 @@ func TestAFinalizerThatStays(t *testing.T) {
 	if !strings.Contains(log.String(), help) {
 		t.Errorf("the log doesn't say what helps:\n%s", log.String())
 	}
-	f.api.Intercept = nil
+	f.api.Intercept(nil)
 	f.turns(1)
 	for range 50 {
 		if f.turns(1); f.api.Get("VPNGateway", "acme", "dc1") == nil {

@@ -212,12 +212,12 @@ func TestARunTellsHowGatewaysStand(t *testing.T) {
 // and the log names the manifest.
 func TestAStatusThatIsNotWrittenIsNamed(t *testing.T) {
 	p := newPassing(t)
-	p.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	p.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Subresource == "status" {
 			return fakeapi.Fault{Code: 403}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	if _, failures := p.apply(acmeInACluster(t), plan.Options{}); failures != 2 {
 		t.Errorf("%d statuses could not be written, want those of the gateway and of its peer", failures)
 	}

@@ -17,12 +17,12 @@ import (
 func TestAClusterWithoutMonitoring(t *testing.T) {
 	p := newPassing(t)
 	p.secret()
-	p.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	p.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Resource == "podmonitors" || c.Resource == "prometheusrules" {
 			return fakeapi.Fault{Code: 404}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	e := withPlant2(t, acmeInACluster(t))
 	e.Monitoring = vpn.Monitoring{PodMonitor: true, PrometheusRule: true}
 	want := []string{
@@ -49,7 +49,7 @@ func TestAClusterWithoutMonitoring(t *testing.T) {
 			t.Fatalf("%s: %v", when, report.Err())
 		}
 	}
-	p.api.Intercept = nil
+	p.api.Intercept(nil)
 	var kinds []string
 	for _, c := range p.plan(e, plan.Options{}).Plan.Pending() {
 		kinds = append(kinds, string(c.Action)+" "+string(c.ID.Kind))

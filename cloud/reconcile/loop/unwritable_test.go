@@ -19,12 +19,12 @@ func TestAClusterThatIsNotWritable(t *testing.T) {
 	for name, code := range map[string]int{"no right to write": 403, "no namespace": 404} {
 		p := newPassing(t)
 		p.secret()
-		p.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+		p.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 			if c.Writes() {
 				return fakeapi.Fault{Code: code}
 			}
 			return fakeapi.Fault{}
-		}
+		})
 		report, _ := p.apply(withPlant2(t, acmeInACluster(t)), plan.Options{})
 		if tally := simulator.Count(p.cloud.Sim.Calls()); tally.Writes > 0 {
 			t.Errorf("%s: the cloud was written to: %v", name, tally.By)
@@ -32,7 +32,7 @@ func TestAClusterThatIsNotWritable(t *testing.T) {
 		if failed := report.With(cloud.Failed); len(failed) != 1 || failed[0].Change.ID.Kind != "kubernetes.vpngateway" {
 			t.Errorf("%s: %d failures, want that of the gateway's manifest alone: %v", name, len(failed), failed)
 		}
-		p.api.Intercept = nil
+		p.api.Intercept(nil)
 		if report, _ := p.apply(withPlant2(t, acmeInACluster(t)), plan.Options{}); report.Err() != nil {
 			t.Errorf("%s: once it may: %v", name, report.Err())
 		}
@@ -80,14 +80,15 @@ func TestWhatIsLackingInACluster(t *testing.T) {
 		Refused: []string{"the cluster has no namespace nu: kubectl create namespace nu"}}, look(p, "nu"))
 	p.secret()
 	check("all is there", lack{}, look(p, "acme"))
-	p.api.Intercept = func(_ int, c fakeapi.Call) fakeapi.Fault {
+	p.api.Intercept(func(_ int, c fakeapi.Call) fakeapi.Fault {
 		if c.Resource == "namespaces" {
 			return fakeapi.Fault{Code: 403}
 		}
 		return fakeapi.Fault{}
-	}
+	})
 	check("namespaces can't be seen", lack{Namespace: "acme", Notices: 1}, look(p, "acme"))
-	p.api.Intercept, _ = nil, p.plan(acmeInACluster(t), plan.Options{}).Apply(t.Context(), cloud.Execution{})
+	p.api.Intercept(nil)
+	p.plan(acmeInACluster(t), plan.Options{}).Apply(t.Context(), cloud.Execution{})
 	p.api.Forget()
 	check("nothing is new", lack{}, look(p, "acme"))
 	for _, c := range p.api.Calls() {
