@@ -49,7 +49,7 @@ tidy:
 clean-tree:
 	@out=$$(git status --porcelain); if [ -n "$$out" ]; then echo "the tree is not clean:"; echo "$$out"; exit 1; fi
 
-e2e: e2e-render e2e-dataplane e2e-openstack e2e-kube e2e-gitops ## real nft, charon and WireGuard, OpenStack, Kubernetes, Flux
+e2e: e2e-render e2e-dataplane e2e-openstack e2e-kube e2e-whole e2e-gitops ## real nft, charon and WireGuard, OpenStack, Kubernetes, Flux
 
 e2e-render: ## every rendered ruleset through nft, every swanctl.conf into a charon
 	render/testdata/e2e-render
@@ -63,7 +63,7 @@ e2e-openstack: ## the driver and whole runs against real Keystone, Neutron, Plac
 e2e-kube: ## definitions, driver and controller on a real Kubernetes, which is built once
 	cloud/kube/testdata/e2e TestKube
 
-e2e-whole: ## a walk on a real Kubernetes and a real OpenStack together; run by itself
+e2e-whole: ## a walk on a real Kubernetes and a real OpenStack together
 	cloud/kube/testdata/e2e-whole
 
 soak: ## a controller that is killed a hundred times amid fifty gateways at work
