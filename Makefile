@@ -81,5 +81,5 @@ bench: ## the limits, measured
 bench-reconcile: ## the controller over 1,000 gateways: start to steady, resync, memory, an edit
 	$(GO) test -run '^$$' -bench BenchmarkReconcile -benchtime 1x ./cloud/reconcile/loop
 
-bench-reconcile-kube: ## the same on a real control plane, with its calls per minute at rest: takes half an hour
+bench-reconcile-kube: ## the same on a real control plane, with its calls per minute at rest: takes twenty minutes or more
 	$(GO) test -tags e2e -run '^$$' -bench BenchmarkKubeThousand -benchtime 1x -timeout 2h ./cmd/vpnctl
