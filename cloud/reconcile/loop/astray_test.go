@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vpnctl/vpnctl/cloud/reconcile/loop"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -23,6 +24,21 @@ func called(peers []vpn.Manifest) string {
 	return "peers " + strings.Join(names, ", ")
 }
 
+// looked is a test while a controller keeps a gateway whose CRDs it has looked at.
+func looked(t *testing.T, path string, test func(f *field, c *loop.Controller, crds *kinds, all []vpn.Manifest)) {
+	t.Helper()
+	bubble(t, func(t *testing.T, f *field) {
+		all := manifestsOf(t, path)
+		f.write(all...)
+		c, crds := f.controller(), &kinds{uid: "first"}
+		c.Definition = crds.of
+		f.running(c, func() {
+			time.Sleep(10 * time.Second)
+			test(f, c, crds, all)
+		})
+	})
+}
+
 // TestAPeerWhileItsCRDCantBeSeen: that round alone leaves the gateway as it is. The next
 // one that gets an answer carries the deletion out, or keeps the peer.
 func TestAPeerWhileItsCRDCantBeSeen(t *testing.T) {
@@ -35,29 +51,22 @@ func TestAPeerWhileItsCRDCantBeSeen(t *testing.T) {
 		"it is made new": {"second", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, f *field) {
-				all := manifestsOf(t, "globex/remote")
-				f.write(all...)
-				c, crds := f.controller(), &kinds{uid: "first"}
-				c.Definition = crds.of
-				f.running(c, func() {
-					time.Sleep(10 * time.Second)
-					before := f.Look()
-					crds.become("", errGone)
-					f.remove(all[1])
-					time.Sleep(time.Minute)
-					if diff := cmp.Diff(before, f.Look()); diff != "" {
-						t.Errorf("while nobody can tell, the cloud was changed (-before +after):\n%s", diff)
-					}
-					crds.become(test.answer, nil)
-					time.Sleep(time.Hour)
-					if kept := strings.Contains(get(t, c, "/"), "went with the CRD"); kept != test.kept {
-						t.Errorf("two hours later it is kept: %t", kept)
-					}
-					if kept := strings.HasPrefix(f.ready("VPNGateway globex/remote"), "False RenderInputFailed"); kept != test.kept {
-						t.Errorf("the gateway: %s", f.ready("VPNGateway globex/remote"))
-					}
-				})
+			looked(t, "globex/remote", func(f *field, c *loop.Controller, crds *kinds, all []vpn.Manifest) {
+				before := f.Look()
+				crds.become("", errGone)
+				f.remove(all[1])
+				time.Sleep(time.Minute)
+				if diff := cmp.Diff(before, f.Look()); diff != "" {
+					t.Errorf("while nobody can tell, the cloud was changed (-before +after):\n%s", diff)
+				}
+				crds.become(test.answer, nil)
+				time.Sleep(time.Hour)
+				if kept := strings.Contains(get(t, c, "/"), "went with the CRD"); kept != test.kept {
+					t.Errorf("two hours later it is kept: %t", kept)
+				}
+				if kept := strings.HasPrefix(f.ready("VPNGateway globex/remote"), "False RenderInputFailed"); kept != test.kept {
+					t.Errorf("the gateway: %s", f.ready("VPNGateway globex/remote"))
+				}
 			})
 		})
 	}
@@ -66,54 +75,47 @@ func TestAPeerWhileItsCRDCantBeSeen(t *testing.T) {
 // TestBothCRDsGo: a gateway that is written again before its peers keeps them until each
 // is back. One that the controller has removed itself comes again as another one.
 func TestBothCRDsGo(t *testing.T) {
-	bubble(t, func(t *testing.T, f *field) {
-		all := manifestsOf(t, "acme/dc1")
-		f.write(all...)
-		c, crds := f.controller(), &kinds{uid: "first"}
-		c.Definition = crds.of
-		f.running(c, func() {
-			time.Sleep(10 * time.Second)
-			before, objects := f.Look(), f.objectsOf(acme)
-			kept := func(when string) {
-				t.Helper()
-				if diff := cmp.Diff(before, f.Look()); diff != "" {
-					t.Errorf("%s: the cloud was changed (-before +after):\n%s", when, diff)
-				}
-				if diff := cmp.Diff(objects, f.objectsOf(acme)); diff != "" {
-					t.Errorf("%s: its objects were changed (-before +after):\n%s", when, diff)
-				}
+	looked(t, "acme/dc1", func(f *field, c *loop.Controller, crds *kinds, all []vpn.Manifest) {
+		before, objects := f.Look(), f.objectsOf(acme)
+		kept := func(when string) {
+			t.Helper()
+			if diff := cmp.Diff(before, f.Look()); diff != "" {
+				t.Errorf("%s: the cloud was changed (-before +after):\n%s", when, diff)
 			}
-			crds.become("", nil)
-			f.remove(all...)
-			time.Sleep(10 * time.Second)
-			f.unheld(acme)
-			crds.become("second", nil)
-			time.Sleep(10 * time.Second)
-			kept("their manifests are gone")
-			for n := range all {
-				f.write(all[n])
-				time.Sleep(10 * time.Second)
-				kept("written again: " + all[n].Name)
+			if diff := cmp.Diff(objects, f.objectsOf(acme)); diff != "" {
+				t.Errorf("%s: its objects were changed (-before +after):\n%s", when, diff)
 			}
-			f.wantReady(acme)
+		}
+		crds.become("", nil)
+		f.remove(all...)
+		time.Sleep(10 * time.Second)
+		f.unheld(acme)
+		crds.become("second", nil)
+		time.Sleep(10 * time.Second)
+		kept("their manifests are gone")
+		for n := range all {
+			f.write(all[n])
+			time.Sleep(10 * time.Second)
+			kept("written again: " + all[n].Name)
+		}
+		f.wantReady(acme)
 
-			crds.become("", nil)
-			f.remove(all[1:]...)
-			time.Sleep(10 * time.Second)
-			crds.become("third", nil)
-			time.Sleep(10 * time.Second)
-			kept("the CRD of peers went once more")
-			f.remove(all[0])
-			time.Sleep(time.Minute)
-			if got := f.ready(acme); got != "gone" {
-				t.Errorf("deleted by itself, its lost peers keep it: %s", got)
-			}
-			f.write(all[0])
-			time.Sleep(time.Minute)
-			if got := f.ready(acme); strings.Contains(got, "went with") {
-				t.Errorf("another one of its name is kept for peers that it never had: %s", got)
-			}
-		})
+		crds.become("", nil)
+		f.remove(all[1:]...)
+		time.Sleep(10 * time.Second)
+		crds.become("third", nil)
+		time.Sleep(10 * time.Second)
+		kept("the CRD of peers went once more")
+		f.remove(all[0])
+		time.Sleep(time.Minute)
+		if got := f.ready(acme); got != "gone" {
+			t.Errorf("deleted by itself, its lost peers keep it: %s", got)
+		}
+		f.write(all[0])
+		time.Sleep(time.Minute)
+		if got := f.ready(acme); strings.Contains(got, "went with") {
+			t.Errorf("another one of its name is kept for peers that it never had: %s", got)
+		}
 	})
 }
 
@@ -121,47 +123,40 @@ func TestBothCRDsGo(t *testing.T) {
 // peers aren't either; none of that is written twice.
 func TestAKeptGatewayIsNotReady(t *testing.T) {
 	const remote = "VPNGateway globex/remote"
-	bubble(t, func(t *testing.T, f *field) {
-		all := manifestsOf(t, "globex/remote")
-		f.write(all...)
-		c, crds := f.controller(), &kinds{uid: "first"}
-		c.Definition = crds.of
-		f.running(c, func() {
-			time.Sleep(10 * time.Second)
-			crds.become("second", nil)
-			f.remove(all[1])
-			time.Sleep(10 * time.Second)
-			f.cluster.mu.Lock()
-			for id, o := range f.objects {
-				if o.Object.Kind == "Deployment" {
-					delete(f.objects, id)
-				}
+	looked(t, "globex/remote", func(f *field, c *loop.Controller, crds *kinds, all []vpn.Manifest) {
+		crds.become("second", nil)
+		f.remove(all[1])
+		time.Sleep(10 * time.Second)
+		f.cluster.mu.Lock()
+		for id, o := range f.objects {
+			if o.Object.Kind == "Deployment" {
+				delete(f.objects, id)
 			}
-			f.cluster.mu.Unlock()
-			f.wake()
-			time.Sleep(time.Minute)
-			said := f.statuses()
-			f.fails(func(what string, _ bool) error { // nobody can look
-				if what == "list objects" {
-					return errGone
-				}
-				return nil
-			})
-			time.Sleep(time.Hour)
-			f.fails(nil)
-			time.Sleep(time.Hour)
-			if got := f.ready(remote); !strings.HasPrefix(got, "False RenderInputFailed") {
-				t.Errorf("the gateway: %s", got)
+		}
+		f.cluster.mu.Unlock()
+		f.wake()
+		time.Sleep(time.Minute)
+		said := f.statuses()
+		f.fails(func(what string, _ bool) error { // nobody can look
+			if what == "list objects" {
+				return errGone
 			}
-			for _, m := range all[2:] {
-				if got, want := f.ready("VPNPeer globex/"+m.Name), "False GatewayNotReady: see the status of VPNGateway remote"; got != want {
-					t.Errorf("%s: %s, want %s", m.Name, got, want)
-				}
-			}
-			if n := f.statuses() - said; n != 0 {
-				t.Errorf("%d statuses were written of what was said before", n)
-			}
+			return nil
 		})
+		time.Sleep(time.Hour)
+		f.fails(nil)
+		time.Sleep(time.Hour)
+		if got := f.ready(remote); !strings.HasPrefix(got, "False RenderInputFailed") {
+			t.Errorf("the gateway: %s", got)
+		}
+		for _, m := range all[2:] {
+			if got, want := f.ready("VPNPeer globex/"+m.Name), "False GatewayNotReady: see the status of VPNGateway remote"; got != want {
+				t.Errorf("%s: %s, want %s", m.Name, got, want)
+			}
+		}
+		if n := f.statuses() - said; n != 0 {
+			t.Errorf("%d statuses were written of what was said before", n)
+		}
 	})
 }
 
