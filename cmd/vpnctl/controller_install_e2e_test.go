@@ -97,9 +97,7 @@ func TestKubeControllerExample(t *testing.T) {
 		t.Errorf("in the cloud was made: %v %v", made, err)
 	}
 	i.lab.Delete(t, "vpn.bnerd.net/v1alpha1", "VPNGateway", i.namespace, "remote")
-	if left, err := cloud.of("prod-fra1"); err != nil || len(left) > 0 {
-		t.Errorf("in the cloud was left: %v %v", left, err)
-	}
+	emptied(t, cloud, "prod-fra1")
 	i.stop()
 	for _, r := range i.lab.Requests(t, mark) {
 		if r.User == i.user() && r.Code == 403 {

@@ -66,9 +66,7 @@ func TestFluxController(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left, err := cloud.of("prod-fra1"); err != nil || len(left) > 0 {
-		t.Errorf("in the cloud was left: %v %v", left, err)
-	}
+	emptied(t, cloud, "prod-fra1")
 	f.stop()
 }
 
