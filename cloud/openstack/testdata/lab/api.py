@@ -23,7 +23,8 @@ class Cloud:
         self.image = self._service(endpoints["image"] + "/v2")
 
     def _service(self, url, **options):
-        return adapter.Adapter(self.session, endpoint_override=url, **options)
+        return adapter.Adapter(self.session, endpoint_override=url,
+                               status_code_retries=6, **options)
 
 
 def ensure(service, path, kind, name, query="", **attributes):
