@@ -13,6 +13,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 const (
@@ -33,9 +34,13 @@ func needsOf(changes []plan.Change, standing func(namespace, role string) []rbac
 			roles[c.After.ID.Namespace+"/"+c.After.ID.Name] = rules
 		}
 	}
+	gone := leaving(changes)
 	for _, c := range changes {
 		n.told(c)
 		n.change(c)
+		if k, known := kindOf(kindIn(c)); known && k.manifest && c.Action == plan.Delete && gone[c.Owner] { // it is told before
+			n.status(k, c.ID.Namespace, c.ID.Name)
+		}
 		if rules, is := rulesOf(c); is {
 			n.grant(c.After.ID.Namespace, rules, "escalate", c.After.ID.Name)
 		}
@@ -48,6 +53,26 @@ func needsOf(changes []plan.Change, standing func(namespace, role string) []rbac
 		}
 	}
 	return n
+}
+
+// leaving are the owners whose own manifests go: of their peers it is said before that
+// they do, too.
+func leaving(changes []plan.Change) map[vpn.Owner]bool {
+	gone := map[vpn.Owner]bool{}
+	for _, c := range changes {
+		if c.Action == plan.Delete && kindIn(c) == c.Owner.Kind && c.ID.Name == c.Owner.Name {
+			gone[c.Owner] = true
+		}
+	}
+	return gone
+}
+
+// kindIn is the kind of the object that a change removes; empty: it is none.
+func kindIn(c plan.Change) string {
+	if c.Before == nil || c.Before.Object == nil {
+		return ""
+	}
+	return c.Before.Object.Kind
 }
 
 // sorted are the rights in a fixed order.

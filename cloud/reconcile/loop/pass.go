@@ -13,8 +13,8 @@ import (
 )
 
 // Farewell says of the gateways that a plan removes that they are being deleted, before
-// anything of them goes. Their peers' manifests go with them, and say nothing. It returns
-// how many calls to the cluster failed; the log says which.
+// anything of them goes. It returns how many calls to the cluster failed; the log says
+// which.
 func (c *Controller) Farewell(ctx context.Context, result *reconcile.Result) (failures int, err error) {
 	r, err := c.pass(ctx, result)
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *Controller) Farewell(ctx context.Context, result *reconcile.Result) (fa
 	for o, goes := range r.deleted {
 		m := r.gateways[o]
 		if before, _ := condition(m, vpnv1alpha1.ConditionReady); goes && before.Reason != ReasonDeleting {
-			r.say(ctx, m, cloud.Status{Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonDeleting, "")}})
+			r.sayStanding(ctx, m, standing.Gateway{Owner: o, Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonDeleting, "")}})
 		}
 	}
 	return r.failures, nil

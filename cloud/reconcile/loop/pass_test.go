@@ -120,8 +120,11 @@ func (p *passing) secret() {
 }
 
 // says is what a condition of Acme's gateway says.
-func (p *passing) says(kind string) string {
-	u := p.api.Get("VPNGateway", "acme", "dc1")
+func (p *passing) says(kind string) string { return p.saysOf("VPNGateway", "dc1", kind) }
+
+// saysOf is what a condition of one of Acme's manifests says.
+func (p *passing) saysOf(manifest, name, kind string) string {
+	u := p.api.Get(manifest, "acme", name)
 	if u == nil {
 		return "gone"
 	}
@@ -195,6 +198,12 @@ func TestARunTellsHowGatewaysStand(t *testing.T) {
 	})
 	e.Gateways = nil
 	gone := plan.Options{Prune: true, AllowEmpty: true}
+	if _, err := p.teller().Farewell(t.Context(), p.plan(e, gone)); err != nil {
+		t.Fatal(err)
+	}
+	if got, peer := p.says("Ready"), p.saysOf("VPNPeer", "plant1", "Ready"); got != "Unknown Deleting" || !strings.HasPrefix(peer, "Unknown GatewayNotReady") {
+		t.Errorf("before anything is removed: %s; the peer: %s", got, peer)
+	}
 	p.apply(e, gone)
 	if got := p.says("Ready"); !strings.HasPrefix(got, "Unknown Deleting: openstack.port/acme/dc1: ") {
 		t.Errorf("a removal that fails: %s", got)
