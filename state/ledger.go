@@ -36,37 +36,42 @@ func LedgerTags(l alloc.Ledger) []string {
 	return tags
 }
 
+// errOwnership is all that can be said of a group of nobody in particular.
+var errOwnership = errors.New("ownership tags are incomplete or doubled")
+
 // ReadLedger is the inverse of LedgerTags, for a group of any estate. Ours tells
 // whether the group is managed by vpnctl at all. An error on a group that is ours
 // means that another hand, or a newer vpnctl, wrote its tags; with it comes what
-// could be read, so that its range counts as taken nevertheless.
+// could be read, so that its range counts as taken nevertheless. Of a link's group it
+// reads the owner and nothing else: the rest is for ReadLink.
 func ReadLedger(tags []string) (l alloc.Ledger, ours bool, err error) {
 	if !slices.Contains(tags, ManagedTag) {
 		return alloc.Ledger{}, false, nil
 	}
 	estate, o, whole := ReadOwner(tags)
-	entries, records := sift(tags)
-	if o.Kind != vpn.KindClusterLink || len(entries) > 0 { // nothing is allocated to a link
-		l, err = alloc.ParseEntries(entries)
+	if o.Kind == vpn.KindClusterLink {
+		return alloc.Ledger{Estate: estate, Owner: o}, true, nil
 	}
+	entries, records := sift(tags, applied, movingFrom, draining, adopting)
+	l, err = alloc.ParseEntries(entries)
 	l.Estate, l.Owner = estate, o
 	if bad := recall(&l, records); bad != nil {
 		err = bad
 	}
 	if !whole {
-		err = errors.New("ownership tags are incomplete or doubled")
+		err = errOwnership
 	}
 	return l, true, err
 }
 
 // sift parts the tags under our prefix that are not of ownership: what was
-// allocated, and, by name, the records of what was done.
-func sift(tags []string) (entries []resource.Entry, records map[string][]string) {
+// allocated, and the records of what was done, which have these names.
+func sift(tags []string, names ...string) (entries []resource.Entry, records map[string][]string) {
 	records = map[string][]string{}
 	for _, t := range tags {
 		switch name, value, under := split(t); {
 		case !under || t == ManagedTag || name == estateIs || name == ownerIs:
-		case name == applied || name == movingFrom || name == draining || name == adopting:
+		case slices.Contains(names, name):
 			records[name] = append(records[name], value)
 		default:
 			entries = append(entries, resource.Entry{Name: name, Value: value})
@@ -75,13 +80,19 @@ func sift(tags []string) (entries []resource.Entry, records map[string][]string)
 	return entries, records
 }
 
-// recall fills in the records as far as they can be read, and says what can't be.
-func recall(l *alloc.Ledger, records map[string][]string) (err error) {
-	for _, name := range []string{applied, draining, adopting} {
+// once refuses a record that stands there twice.
+func once(records map[string][]string, names ...string) (err error) {
+	for _, name := range names {
 		if len(records[name]) > 1 {
 			err = fmt.Errorf("tag %s stands there twice", name)
 		}
 	}
+	return err
+}
+
+// recall fills in the records as far as they can be read, and says what can't be.
+func recall(l *alloc.Ledger, records map[string][]string) (err error) {
+	err = once(records, applied, draining, adopting)
 	for _, hash := range records[applied] {
 		l.Applied = hash
 	}

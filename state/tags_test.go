@@ -123,8 +123,8 @@ func TestAGatewayWithoutAllocationsLostThem(t *testing.T) {
 		owner vpn.Owner
 		want  bool // that it can be read
 	}{
-		"nothing is allocated to a link": {vpn.Owner{Kind: vpn.KindClusterLink, Name: "north"}, true},
-		"a gateway has a range":          {dc1, false},
+		"a link has no range":   {vpn.Owner{Kind: vpn.KindClusterLink, Name: "north"}, true},
+		"a gateway has a range": {dc1, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if l, ours, err := state.ReadLedger(state.Tags("prod", c.owner)); !ours || l.Owner != c.owner || (err == nil) != c.want {

@@ -160,3 +160,5 @@ func runAssign(t *testing.T, cases map[string]assignCase) {
 		})
 	}
 }
+
+func linkOwner(name string) vpn.Owner { return vpn.Owner{Kind: vpn.KindClusterLink, Name: name} }

@@ -151,14 +151,8 @@ func (r *reader) peer(name string) error {
 // check compares what was read with what would be written, which finds whatever
 // the entries say in another way than Entries does, or don't say any more.
 func (l Ledger) check(entries []resource.Entry) error {
-	read := map[string]string{}
-	for _, e := range entries {
-		read[e.Name] = e.Value
-	}
-	for _, name := range []string{entryProtocol, entryServiceCIDR, entryAuthorization, entryCheck} {
-		if read[name] == "" {
-			return fmt.Errorf("entry %s is missing, read %s", name, brief(entries))
-		}
+	if err := complete(entries, entryProtocol, entryServiceCIDR, entryAuthorization, entryCheck); err != nil {
+		return err
 	}
 	taken := map[byte]string{}
 	for _, octets := range []map[string]byte{l.VirtualIPs, l.Addresses} {
@@ -175,11 +169,27 @@ func (l Ledger) check(entries []resource.Entry) error {
 		}
 		taken[p.Octet] = p.Name
 	}
-	sorted := slices.SortedFunc(slices.Values(entries), byName)
+	return faithful(entries, l.Entries())
+}
+
+// complete tells which of the entries that every ledger has is missing.
+func complete(entries []resource.Entry, names ...string) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(entries, func(e resource.Entry) bool { return e.Name == name && e.Value != "" }) {
+			return fmt.Errorf("entry %s is missing, read %s", name, brief(entries))
+		}
+	}
+	return nil
+}
+
+// faithful tells whether entries are those that would be written, in whatever order
+// they come, check and all.
+func faithful(entries, written []resource.Entry) error {
+	check := resource.Entry{Name: entryCheck, Value: checksum(entries)}
 	switch {
-	case slices.Equal(sorted, l.Entries()):
+	case slices.Equal(slices.SortedFunc(slices.Values(entries), byName), written):
 		return nil
-	case read[entryCheck] != checksum(entries):
+	case !slices.Contains(entries, check):
 		return fmt.Errorf("the check does not fit the other entries, read %s", brief(entries))
 	default:
 		return fmt.Errorf("the entries are not written as vpnctl writes them, read %s", brief(entries))
