@@ -15,6 +15,7 @@ type Problem struct {
 	Owner   vpn.Owner `json:"owner"`
 	Message string    `json:"message"`
 	Hint    string    `json:"hint,omitempty"`
+	Reason  string    `json:"reason,omitempty"` // of the condition that says so; empty: the usual one of the owner's kind
 }
 
 // Input is all that an allocation depends on. The order of its lists means
@@ -50,10 +51,12 @@ func Assign(in Input) (map[vpn.Owner]Ledger, []Problem) {
 	for _, g := range a.gateways {
 		a.assign(g)
 	}
-	slices.SortFunc(a.problems, func(p, q Problem) int {
-		return cmp.Or(p.Owner.Compare(q.Owner), strings.Compare(p.Message, q.Message))
-	})
+	slices.SortFunc(a.problems, Problem.compare)
 	return a.assigned, a.problems
+}
+
+func (p Problem) compare(q Problem) int {
+	return cmp.Or(p.Owner.Compare(q.Owner), strings.Compare(p.Message, q.Message))
 }
 
 type assignment struct {

@@ -1,7 +1,8 @@
-// Package alloc decides service CIDRs, virtual IPs, road-warrior addresses and
-// nodes.
+// Package alloc decides service CIDRs, virtual IPs, road-warrior addresses, nodes
+// and the addresses of transit legs.
 //
-// What was allocated once is read back from the Ledger and never changes because
-// another object came or went. Assign is a function from the estate and every
-// ledger that can be seen to the ledgers that should be written.
+// What was allocated once is read back from the Ledger, or a link's LinkLedger, and
+// never changes because another object came or went. Assign is a function from the
+// estate and every ledger that can be seen to the ledgers that should be written;
+// AssignLegs is the same for links.
 package alloc

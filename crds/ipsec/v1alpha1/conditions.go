@@ -20,6 +20,7 @@ const (
 // Reasons of a ClusterLink's conditions.
 const (
 	ReasonRouterResolve              = "RouterResolveFailed"
+	ReasonAllocation                 = "AllocationFailed" // no transit IP is free
 	ReasonTransitLegPort             = "EnsureTransitLegPortFailed"
 	ReasonRouterHasPort              = "EnsureRouterHasPortFailed"
 	ReasonTransitIPMismatch          = "TransitIPMismatch"
