@@ -37,6 +37,16 @@ func (e Estate) Check() error {
 		}
 		seen[g.Owner.Path()] = true
 	}
+	clear(seen)
+	for _, l := range e.Links {
+		if err := l.check(); err != nil {
+			return fmt.Errorf("link %s: %w", l.Owner, err)
+		}
+		if seen[l.Owner.Name] {
+			return fmt.Errorf("link %s: given twice", l.Owner)
+		}
+		seen[l.Owner.Name] = true
+	}
 	return nil
 }
 
@@ -51,6 +61,11 @@ func (g Gateway) check() error {
 		return fmt.Errorf("the settings don't fit protocol %q", g.Protocol)
 	case g.ServiceCIDR.IsValid() && (!v4(g.ServiceCIDR) || g.ServiceCIDR.Bits() != 24):
 		return fmt.Errorf("service CIDR %v is no /24", g.ServiceCIDR)
+	}
+	for _, link := range g.Links {
+		if !label.MatchString(link) {
+			return fmt.Errorf("link %q is no DNS label", link)
+		}
 	}
 	names := map[string]bool{}
 	for _, x := range g.Exposures {

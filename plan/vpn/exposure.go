@@ -36,21 +36,3 @@ func (r PortRange) String() string {
 	}
 	return fmt.Sprintf("%d-%d", r.From, r.To)
 }
-
-// Link is a ClusterLink: a service cluster joined to the transit network.
-type Link struct {
-	Owner           Owner             `json:"owner"`
-	Position        string            `json:"position,omitempty"`
-	Router          string            `json:"router"`                    // the service cluster's, name or ID
-	CIDR            netip.Prefix      `json:"cidr"`                      // the service cluster's
-	TransitIP       netip.Addr        `json:"transitIP,omitzero"`        // pinned; zero: scan
-	Credentials     NamespacedRef     `json:"credentials,omitzero"`      // set: a cross-tenant link
-	CustomerProject string            `json:"customerProject,omitempty"` // OpenStack project ID
-	Annotations     map[string]string `json:"annotations,omitempty"`
-}
-
-// NamespacedRef names a Secret in a namespace.
-type NamespacedRef struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-}

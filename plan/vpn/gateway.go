@@ -31,6 +31,10 @@ type Gateway struct {
 	IKE       *IKE       `json:"ike,omitempty"`       // set exactly for Protocol IPsec
 	WireGuard *Interface `json:"wireguard,omitempty"` // set exactly for Protocol WireGuard
 
+	// Links are the cross-tenant links that get routes back to the gateway for its reverse
+	// exposures, sorted, each once. Links of our own project do without being named.
+	Links []string `json:"links,omitempty"`
+
 	// Open: every peer reaches every exposure, whatever its grants; an
 	// IPsecGateway has no per-peer authorization.
 	Open bool `json:"open,omitempty"`
