@@ -59,12 +59,16 @@ type Operators struct {
 
 // Observation is what a driver saw. Observations of several drivers are merged.
 type Observation struct {
-	Graph   resource.Graph // what is ours
-	Ledgers []alloc.Ledger // of this estate, sorted by owner
-	Claims  []alloc.Claim  // ranges taken by others: other estates' ledgers, routes
-	Unknown []string       // why it is not known which other ranges are taken, each with the owner's name
-	Pins    []Pin          // every floating IP that a manifest or a ledger names, sorted by address
-	Facts   resource.Facts
+	Graph   resource.Graph     // what is ours
+	Ledgers []alloc.Ledger     // of this estate, sorted by owner
+	Links   []alloc.LinkLedger // of this estate, sorted by owner
+	// Occupants are the ports on the transit network, sorted by address. They are looked
+	// at while a link with a manifest has no leg.
+	Occupants []alloc.Occupant
+	Claims    []alloc.Claim // ranges taken by others: other estates' ledgers, routes
+	Unknown   []string      // why it is not known which other ranges are taken, each with the owner's name
+	Pins      []Pin         // every floating IP that a manifest or a ledger names, sorted by address
+	Facts     resource.Facts
 	// Rollouts says of each gateway whose Deployment was seen whether its pod runs, by
 	// owner (text).
 	Rollouts map[string]Rollout

@@ -62,6 +62,8 @@ func merge(seen []*Observation) *Observation {
 	for _, o := range seen {
 		all.Graph.Merge(o.Graph)
 		all.Ledgers = append(all.Ledgers, o.Ledgers...)
+		all.Links = append(all.Links, o.Links...)
+		all.Occupants = append(all.Occupants, o.Occupants...)
 		all.Claims = append(all.Claims, o.Claims...)
 		all.Unknown = append(all.Unknown, o.Unknown...)
 		all.Pins = append(all.Pins, o.Pins...)
@@ -100,6 +102,7 @@ func join(a, b resource.Facts) resource.Facts {
 	}
 	a.Nodes = append(a.Nodes, b.Nodes...)
 	maps.Copy(a.Gateways, b.Gateways)
+	a.Links = union(a.Links, b.Links)
 	return a
 }
 

@@ -10,6 +10,7 @@ type Step string
 const (
 	StepAttach Step = "attach" // of a port to its node's server
 	StepPairs  Step = "pairs"  // a port's allowed address pairs
+	StepJoin   Step = "join"   // of a transit leg to its router
 )
 
 // During marks an error with the step in which it came up; the text stays. Nil stays nil.

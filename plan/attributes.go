@@ -54,6 +54,10 @@ func attributes(before, after *resource.Resource) []Attribute {
 		return floatingIPAttributes(body(before, floatingIP), body(after, floatingIP))
 	case sample.Route != nil:
 		return routeAttributes(body(before, route), body(after, route))
+	case sample.TransitLeg != nil:
+		return legAttributes(body(before, leg), body(after, leg))
+	case sample.NetworkShare != nil:
+		return shareAttributes(body(before, share), body(after, share))
 	case sample.Applied != nil:
 		return value(nil, attrHash, body(before, applied).Hash, body(after, applied).Hash)
 	case sample.Object != nil && before != nil && after != nil:
@@ -66,6 +70,8 @@ func sg(r *resource.Resource) *resource.SecurityGroup      { return r.SecurityGr
 func port(r *resource.Resource) *resource.Port             { return r.Port }
 func floatingIP(r *resource.Resource) *resource.FloatingIP { return r.FloatingIP }
 func route(r *resource.Resource) *resource.Route           { return r.Route }
+func leg(r *resource.Resource) *resource.TransitLeg        { return r.TransitLeg }
+func share(r *resource.Resource) *resource.NetworkShare    { return r.NetworkShare }
 func applied(r *resource.Resource) *resource.Applied       { return r.Applied }
 func object(r *resource.Resource) *resource.Object         { return r.Object }
 

@@ -42,7 +42,7 @@ func (d *draft) diff(p *party) {
 		}
 	}
 	for i := range p.extra {
-		if id := p.extra[i].ID; p.gateway != nil && !spare(&p.extra[i]) {
+		if id := p.extra[i].ID; !p.gone() && !spare(&p.extra[i]) {
 			d.refuse(Refusal{Owner: p.owner, ID: id, Message: id.String() + " is there, but nothing was rendered for it"})
 		}
 	}
@@ -75,6 +75,9 @@ func obstacle(x pair) (string, bool) {
 	}
 	if dying(x.have) && x.have.Proof == "" {
 		return "it is being deleted, and does not carry our mark: whoever deletes it has to end that first", true
+	}
+	if why, ok := immovable(x); ok {
+		return why, true
 	}
 	if r := x.have.Route; r != nil && r.NextHop == "" && len(r.Foreign) > 0 {
 		return "route " + r.Destination.String() + " leads to " + r.Foreign[0] + ", which is not ours", true
@@ -164,6 +167,7 @@ func (d *draft) shed(p *party, have *resource.Resource) {
 	case have.Applied != nil || absent(have):
 	case have.Proof == "":
 		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "nobody asks for it, and it does not carry our mark"})
+	case p.gateway != nil && d.stays(have): // its link goes, or is refused
 	case p.gateway != nil && d.elsewhere(p, have):
 		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "on another router than the estate's: it goes when the gateway goes"})
 	default:

@@ -25,6 +25,9 @@ type draft struct {
 	matched int                     // desired resources that are there in some form
 	clashes map[clash][]resource.ID // one owner's on one side and another's on the other
 
+	onRouter map[string]*party        // see linkOn
+	reverse  map[string][]resource.ID // see reverseRoutes
+
 	waits   map[*Change][]resource.ID      // needs across owners
 	holders map[string][]resource.Resource // who holds a range or address now
 }
@@ -33,7 +36,8 @@ type draft struct {
 type party struct {
 	owner   vpn.Owner
 	text    string
-	gateway *vpn.Gateway  // nil: no manifest
+	gateway *vpn.Gateway  // nil: no manifest, or a link
+	link    *vpn.Link     // nil: no manifest, or a gateway
 	ledger  *alloc.Ledger // nil: none was found
 
 	rendered bool // something of it is on the desired side
@@ -109,7 +113,7 @@ func (d *draft) lines() {
 	d.plan.Owners = make([]Owner, 0, len(d.sorted))
 	for i, p := range d.sorted {
 		p.order = i
-		p.line = &Owner{Owner: p.owner, New: p.fresh(), Gone: p.gateway == nil, Secrets: p.secrets(d.in.Estate.Kubernetes.Target == vpn.TargetCluster)}
+		p.line = &Owner{Owner: p.owner, New: p.fresh(), Gone: p.gone(), Secrets: p.secrets(d.in.Estate.Kubernetes.Target == vpn.TargetCluster)}
 		if p.ledger != nil {
 			p.line.Protocol, p.line.Peers = p.ledger.Protocol, union(p.ledger.Peers, nil)
 		}
@@ -132,6 +136,10 @@ func (d *draft) owners() {
 	for i := range d.in.Estate.Gateways {
 		g := &d.in.Estate.Gateways[i]
 		d.party(g.Owner.String()).gateway = g
+	}
+	for i := range d.in.Estate.Links {
+		l := &d.in.Estate.Links[i]
+		d.party(l.Owner.String()).link = l
 	}
 	for i := range d.in.Ledgers {
 		l := &d.in.Ledgers[i]
@@ -242,6 +250,9 @@ func (p *party) running() bool {
 func (p *party) unseen() bool {
 	return !p.deployed && p.applied != "" && p.draining.IsZero() && !p.drift()
 }
+
+// gone tells whether it has no manifest.
+func (p *party) gone() bool { return p.gateway == nil && p.link == nil }
 
 // fresh tells whether nothing of it exists yet.
 func (p *party) fresh() bool { return p.found == 0 && p.ledger == nil }

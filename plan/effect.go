@@ -12,6 +12,10 @@ import (
 // effect sets what a change of a standing gateway does to the people behind it.
 // Where no tunnel can be up, nothing does anything.
 func (d *draft) effect(p *party, c *Change) {
+	if !p.owner.Gateway() {
+		d.linkEffect(p, c)
+		return
+	}
 	if !p.running() || c.Action == Release {
 		return
 	}

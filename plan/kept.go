@@ -56,9 +56,9 @@ func what(r *resource.Resource) string {
 func second(id resource.ID) bool { return strings.Contains(id.Name, "@") }
 
 // elsewhere tells whether a route leads to a living gateway on a router that is
-// not the estate's: somebody joined that router's networks to it.
+// not the estate's and no link's: somebody joined that router's networks to it.
 func (d *draft) elsewhere(p *party, have *resource.Resource) bool {
-	if have.Route == nil || !second(have.ID) {
+	if have.Route == nil || !second(have.ID) || d.linkOn(have.Route.Router) != nil {
 		return false
 	}
 	group := d.in.Desired[resource.ID{Kind: resource.KindSecurityGroup, Namespace: p.owner.Namespace, Name: p.owner.Name}]

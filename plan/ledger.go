@@ -66,6 +66,12 @@ func allocations(list []resource.Entry) map[string]string {
 			all[attrServiceCIDR] = e.Value
 		case e.Name == "floating-ip":
 			all[attrPinned] = e.Value
+		case e.Name == "link-cidr":
+			all[attrServiceCluster] = e.Value
+		case e.Name == "transit-ip":
+			all[attrTransitIP] = e.Value
+		case e.Name == "customer-project":
+			all[attrProject] = e.Value
 		case e.Name == "check", numbered && name == "past-vips", numbered && name == "past-addr":
 		default:
 			all[e.Name] = e.Value

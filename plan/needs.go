@@ -18,6 +18,7 @@ import (
 func (d *draft) link(p *party) {
 	if p.fate == remove {
 		d.unwind(p.changes)
+		d.afterReverseRoutes(p)
 		return
 	}
 	var leftovers []*Change
@@ -89,11 +90,12 @@ func (c *Change) need(others []*Change, which func(*Change) bool) {
 // unwind puts removals in order: every step needs all of the step before. In a cluster
 // the pod's Deployment goes before what the pod uses: it may be that it can't be removed.
 func (d *draft) unwind(changes []*Change) {
-	steps := make([][]*Change, 7)
+	const last = 7
+	steps := make([][]*Change, last+1)
 	for _, c := range changes {
 		s := step(c)
 		if d.announces(c) {
-			s = 6
+			s = last
 		}
 		steps[s] = append(steps[s], c)
 	}
@@ -109,7 +111,7 @@ func (d *draft) unwind(changes []*Change) {
 		if len(now) == 0 {
 			continue
 		}
-		if i == 6 && len(before) > 0 { // whichever side is left out
+		if i == last && len(before) > 0 { // whichever side is left out
 			before = slices.Concat(before, steps[0])
 		}
 		for _, c := range now {
@@ -126,7 +128,7 @@ func (d *draft) announces(c *Change) bool {
 }
 
 // step is where in a removal a change stands: the pods go first, then what leads
-// to the port, then the port, then the group that it is in.
+// to the port, then the port, then what let it be made, then the group with the ledger.
 func step(c *Change) int {
 	switch {
 	case !c.ID.Kind.Cloud():
@@ -137,10 +139,12 @@ func step(c *Change) int {
 		return 2
 	case c.ID.Kind == resource.KindFloatingIP:
 		return 3
-	case c.ID.Kind == resource.KindPort:
+	case c.ID.Kind == resource.KindPort, c.ID.Kind == resource.KindTransitLeg:
 		return 4
+	case c.ID.Kind == resource.KindNetworkShare:
+		return 5
 	}
-	return 5
+	return 6
 }
 
 // index plans the objects of the estate itself, which list the gateways of the

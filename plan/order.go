@@ -55,9 +55,9 @@ func rank(c *Change) int {
 	switch c.ID.Kind {
 	case resource.KindSecurityGroup:
 		return 0
-	case resource.KindPort:
+	case resource.KindPort, resource.KindNetworkShare:
 		return 1
-	case resource.KindFloatingIP:
+	case resource.KindFloatingIP, resource.KindTransitLeg:
 		return 2
 	case resource.KindRoute:
 		return 3

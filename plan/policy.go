@@ -37,11 +37,13 @@ func (d *draft) decide() {
 	for _, p := range d.sorted {
 		switch {
 		case p.refused || p.fate == stay:
-		case p.owner.IsZero() || p.owner.Kind == vpn.KindClusterLink:
+		case p.owner.IsZero():
 			p.fate = stay
-			d.notice(p, fmt.Sprintf("%q is not a gateway: what is tagged so is left alone", p.text), "")
-		case p.gateway == nil:
+			d.notice(p, fmt.Sprintf("%q is neither a gateway nor a link: what is tagged so is left alone", p.text), "")
+		case p.gone():
 			d.gone(p)
+		case p.link != nil:
+			d.built(p)
 		default:
 			d.standing(p)
 		}
@@ -92,10 +94,17 @@ func (d *draft) gone(p *party) {
 	d.notice(p, NoManifest+", draining "+moment(p.draining)+left, hint)
 }
 
-// standing checks a gateway that has a manifest.
-func (d *draft) standing(p *party) {
+// built tells whether something was rendered for an owner that has a manifest.
+func (d *draft) built(p *party) bool {
 	if !p.rendered {
 		d.refuse(Refusal{Owner: p.owner, Message: "nothing was rendered for it"})
+	}
+	return p.rendered
+}
+
+// standing checks a gateway that has a manifest.
+func (d *draft) standing(p *party) {
+	if !d.built(p) {
 		return
 	}
 	l := p.ledger
@@ -170,8 +179,8 @@ func (d *draft) limitDeletes() {
 	}
 	d.withhold()
 	d.refuse(Refusal{
-		Message: fmt.Sprintf("%s would be deleted, more than %d: %s", count(deletes, "gateway or peer", "gateways and peers"), limit, strings.Join(names, ", ")),
-		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant: a gateway counts, and each of its peers", deletes),
+		Message: fmt.Sprintf("%s would be deleted, more than %d: %s", count(deletes, "gateway, link or peer", "gateways, links and peers"), limit, strings.Join(names, ", ")),
+		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant: a gateway counts, each of its peers, and a link", deletes),
 	})
 }
 

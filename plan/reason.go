@@ -25,7 +25,7 @@ func (d *draft) explain(p *party) {
 			mover := d.follows(c, movers)
 			meant := func(o *Change) bool { return mover != "" && movers[o.ID] == mover && !o.Drift }
 			c.Drift = c.Drift && !slices.ContainsFunc(p.changes, meant)
-			c.Reason = cmp.Or(mover, reason(p, c, why))
+			c.Reason = cmp.Or(mover, d.reason(p, c, why))
 		}
 		d.effect(p, c)
 	}
@@ -45,18 +45,18 @@ func (p *party) why() why {
 	return w
 }
 
-func reason(p *party, c *Change, w why) string {
+func (d *draft) reason(p *party, c *Change, w why) string {
 	switch c.Action {
 	case Replace:
 		if dying(c.Before) {
 			return "it is being deleted, and made anew once it is gone"
 		}
 	case Create:
-		return createReason(p, c)
+		return d.createReason(p, c)
 	case Adopt:
 		return c.Before.Adopt
 	case Delete, Release:
-		return deleteReason(p, c)
+		return d.deleteReason(p, c)
 	}
 	if c.Drift {
 		if a, ok := c.attribute(attrNode); ok && a.Before != "" {
@@ -79,10 +79,12 @@ func reason(p *party, c *Change, w why) string {
 	return objectReason(p, c, w)
 }
 
-func createReason(p *party, c *Change) string {
+func (d *draft) createReason(p *party, c *Change) string {
 	switch {
 	case p.owner.IsZero():
 		return "lists what stands in the tree"
+	case p.fresh() && p.link != nil:
+		return "new link"
 	case p.fresh():
 		return "new gateway"
 	case c.After.Applied != nil:
@@ -91,7 +93,9 @@ func createReason(p *party, c *Change) string {
 		return "removed by someone else"
 	case p.applied == "" && !p.deployed:
 		return "not there yet"
-	case c.After.Route != nil:
+	case c.After.Route != nil && p.gateway != nil && second(c.ID):
+		return d.joined(c)
+	case c.After.Route != nil && p.gateway != nil:
 		return "reverse exposures need it"
 	case c.ID.Kind == kindVPNPeer:
 		return "new peer"
@@ -99,16 +103,18 @@ func createReason(p *party, c *Change) string {
 	return "the manifests ask for it now"
 }
 
-func deleteReason(p *party, c *Change) string {
+func (d *draft) deleteReason(p *party, c *Change) string {
 	switch {
 	case p.owner.IsZero():
 		return "nothing is left to list"
-	case p.gateway == nil:
+	case p.gone():
 		return NoManifest
 	case second(c.ID) || c.Before.CutOff:
 		return cutOffChange
 	case c.Drift:
 		return "not part of what was applied"
+	case c.ID.Kind == resource.KindRoute && second(c.ID) && d.linkOn(c.Before.Route.Router) != nil:
+		return d.parted(p, c)
 	case c.ID.Kind == resource.KindRoute:
 		return "no reverse exposure any more"
 	case c.ID.Kind == kindVPNPeer:

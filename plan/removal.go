@@ -74,7 +74,7 @@ func (d *draft) drain(p *party) (start bool, until time.Time) {
 	if began.After(d.in.Now.Add(skew)) { // no run wrote that: the hold begins anew, or it would be no end of it
 		began = time.Time{}
 	}
-	if d.in.Estate.Kubernetes.Target != vpn.TargetDirectory || hold == 0 {
+	if d.in.Estate.Kubernetes.Target != vpn.TargetDirectory || hold == 0 || !p.owner.Gateway() {
 		return false, time.Time{}
 	}
 	switch {

@@ -24,6 +24,12 @@ func same(want, have *resource.Resource) bool {
 	case want.Route != nil:
 		a, b := want.Route, have.Route
 		return b != nil && a.Router == b.Router && a.Destination == b.Destination && a.NextHop == b.NextHop && len(b.Stale) == 0
+	case want.TransitLeg != nil:
+		a, b := want.TransitLeg, have.TransitLeg
+		return b != nil && a.Network == b.Network && a.Address == b.Address && a.Router == b.Router
+	case want.NetworkShare != nil:
+		a, b := want.NetworkShare, have.NetworkShare
+		return b != nil && a.Network == b.Network && a.Project == b.Project
 	case want.Applied != nil:
 		return have.Applied != nil && *want.Applied == *have.Applied
 	}

@@ -86,7 +86,7 @@ func (d *draft) decline(x demand, have resource.Resource) {
 	switch {
 	case holder.line != nil && holder.line.Excluded:
 		hint = "let go of it in the same run: --gateway " + holder.owner.Path()
-	case holder.gateway == nil && !d.in.Options.Prune:
+	case holder.gone() && !d.in.Options.Prune:
 		hint = "--prune deletes " + holder.owner.Path()
 	}
 	d.refuse(Refusal{Owner: x.change.Owner, ID: x.change.ID, Message: x.what + " is held by " + have.Owner, Hint: hint})

@@ -13,7 +13,7 @@ import (
 // was not read.
 func (d *draft) spare() {
 	for _, p := range d.sorted {
-		if p.gateway == nil && !p.refused && p.fate != stay && d.unread(p) != "" {
+		if p.gone() && !p.refused && p.fate != stay && d.unread(p) != "" {
 			d.leave(p)
 		}
 	}
@@ -23,7 +23,7 @@ func (d *draft) spare() {
 // stands in a file that was not read, and in which, or why else the owner is spared;
 // empty: none.
 func (d *draft) unread(p *party) string {
-	if p.gateway == nil {
+	if p.gone() {
 		if file, ok := d.in.Unread[p.owner]; ok {
 			return p.owner.Path() + " stands in " + file + notRead
 		}
@@ -49,10 +49,10 @@ func (d *draft) relevant() *Survey {
 		s.Spared = map[vpn.Owner]string{}
 	}
 	for _, p := range d.sorted {
-		if file, ok := d.in.Unread[p.owner]; ok && p.gateway == nil {
+		if file, ok := d.in.Unread[p.owner]; ok && p.gone() {
 			s.Unread[p.owner] = file
 		}
-		if why, ok := d.in.Spared[p.owner]; ok && p.gateway == nil {
+		if why, ok := d.in.Spared[p.owner]; ok && p.gone() {
 			s.Spared[p.owner] = why
 		}
 		for _, peer := range d.missing(p) {
@@ -127,7 +127,7 @@ func (d *draft) block(p *party, why string) {
 
 // waiting counts the changes that would be planned for a gateway with its manifest.
 func (d *draft) waiting(p *party) int {
-	if p.gateway == nil {
+	if p.gone() {
 		return 0
 	}
 	other := *p

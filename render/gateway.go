@@ -16,6 +16,13 @@ type Input struct {
 	Ledger  alloc.Ledger
 	Node    resource.Node // where the pod runs; zero: not chosen yet
 	Facts   resource.Facts
+	Joined  []Joined // the service clusters from which its reverse exposures are called, sorted
+}
+
+// Joined is a service cluster whose router leads back to a gateway.
+type Joined struct {
+	Link   vpn.Owner
+	Router Router
 }
 
 // Problem is why a gateway can't be rendered.

@@ -28,6 +28,7 @@ func Hash(in Input) string {
 		Estate:  settings(in.Estate),
 		Gateway: unplaced(in.Gateway, in.Estate.Kubernetes.Target),
 		Ledger:  allocated(in.Ledger),
+		Joined:  in.Joined,
 	})
 	if err != nil {
 		return "" // no value of these types fails; an empty hash never equals a recorded one
@@ -41,6 +42,7 @@ type intent struct {
 	Estate  vpn.Estate
 	Gateway vpn.Gateway
 	Ledger  alloc.Ledger
+	Joined  []Joined `json:",omitempty"`
 }
 
 // settings leaves those of the estate that show in a gateway's resources, or in where

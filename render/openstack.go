@@ -18,6 +18,18 @@ func (r *rendering) cloud() {
 	if r.routed() {
 		r.add(resource.Resource{ID: r.id(resource.KindRoute), Route: r.desiredRoute()}, port, address)
 	}
+	for _, j := range r.in.Joined {
+		r.add(resource.Resource{ID: r.reverseID(j), Route: &resource.Route{
+			Router: j.Router.ID, RouterName: j.Router.Name, Destination: r.in.Ledger.ServiceCIDR, NextHop: r.port.Address,
+		}}, port, address, LegID(j.Link))
+	}
+}
+
+// reverseID names a gateway's route on a service cluster's router.
+func (r *rendering) reverseID(j Joined) resource.ID {
+	id := r.id(resource.KindRoute)
+	id.Name += "@" + j.Router.ID
+	return id
 }
 
 // routed tells whether the service CIDR must be reachable from our side: a reverse

@@ -33,6 +33,9 @@ func (v verb) applyApplied(ctx context.Context) error {
 	case !v.mine(g.Project, g.Tags):
 		return v.notMine("security group", g.ID)
 	}
+	if link(v.Owner) {
+		return v.recordLink(ctx, g, hash)
+	}
 	l, _, err := state.ReadLedger(g.Tags)
 	if err != nil {
 		return fmt.Errorf("security group %s: reading its ledger: %w", g.ID, err)

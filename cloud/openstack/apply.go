@@ -39,6 +39,8 @@ func (d *Driver) Apply(ctx context.Context, c plan.Change) (resource.GatewayFact
 		return v.applyFloatingIP(ctx)
 	case resource.KindRoute:
 		return resource.GatewayFacts{}, v.applyRoute(ctx)
+	case resource.KindTransitLeg:
+		return v.applyLeg(ctx)
 	case resource.KindApplied:
 		return resource.GatewayFacts{}, v.applyApplied(ctx)
 	}

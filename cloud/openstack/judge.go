@@ -24,6 +24,7 @@ type judgement struct {
 	*view
 	*cloud.Observation
 	gateways map[vpn.Owner]vpn.Gateway // those with a manifest
+	links    map[vpn.Owner]bool        // those with a manifest
 	owned    map[vpn.Owner]ledgered    // the group of each owner
 	port     map[vpn.Owner]port        // the port of each owner
 	portOf   map[string]vpn.Owner      // whose port has this ID
@@ -35,18 +36,23 @@ func judge(v *view) *cloud.Observation {
 		view:        v,
 		Observation: &cloud.Observation{Graph: resource.Graph{}, Facts: v.facts(), Problems: v.refusals, Claims: v.claims, Unknown: v.uncertain},
 		gateways:    map[vpn.Owner]vpn.Gateway{},
+		links:       map[vpn.Owner]bool{},
 		owned:       map[vpn.Owner]ledgered{},
 		port:        map[vpn.Owner]port{},
 		portOf:      map[string]vpn.Owner{},
 		bereaved:    map[vpn.Owner]bool{},
 	}
-	j.Facts.Gateways = map[string]resource.GatewayFacts{}
+	j.Facts.Gateways, j.Facts.Links = map[string]resource.GatewayFacts{}, map[string]resource.LinkFacts{}
+	for _, l := range v.manifest.Links {
+		j.links[l.Owner] = true
+	}
 	for _, g := range v.manifest.Gateways {
 		j.gateways[g.Owner] = g
 	}
 	j.judgeRanges()
 	j.judgeGroups()
 	j.judgePorts()
+	j.judgeLinks()
 	j.judgeBereft()
 	j.judgeFloatingIPs()
 	j.judgePools()
@@ -60,6 +66,7 @@ func judge(v *view) *cloud.Observation {
 
 func (j *judgement) sort() {
 	slices.SortFunc(j.Ledgers, func(a, b alloc.Ledger) int { return a.Owner.Compare(b.Owner) })
+	slices.SortFunc(j.Links, func(a, b alloc.LinkLedger) int { return a.Owner.Compare(b.Owner) })
 	slices.SortFunc(j.Claims, func(a, b alloc.Claim) int {
 		return cmp.Or(a.Prefix.Compare(b.Prefix), strings.Compare(a.By, b.By))
 	})
@@ -115,12 +122,16 @@ func (j *judgement) judgeGroups() {
 		switch {
 		case g.Estate != j.manifest.Name:
 			j.elsewhere(g)
-		case !gateway(g.Owner):
+		case !gateway(g.Owner) && !link(g.Owner):
 		case j.owned[g.Owner].ID != "":
 			j.secondGroup(g)
 		default:
 			j.owned[g.Owner] = g
-			j.group(g)
+			if link(g.Owner) {
+				j.linkGroup(g)
+			} else {
+				j.group(g)
+			}
 		}
 	}
 }
@@ -142,8 +153,12 @@ func (j *judgement) group(g ledgered) {
 // resource is the group as it was observed.
 func (g ledgered) resource(id resource.ID) resource.Resource {
 	ours, foreign := g.sift()
+	entries := g.Entries()
+	if link(g.Owner) {
+		entries = g.link.Entries()
+	}
 	return resource.Resource{ID: id, Owner: g.Owner.String(), Ref: g.ID, Proof: proof(g.Owner),
-		SecurityGroup: &resource.SecurityGroup{Ledger: g.Entries(), Rules: ours, Foreign: foreign, Draining: g.Draining, MovingFrom: g.MovingFrom}}
+		SecurityGroup: &resource.SecurityGroup{Ledger: entries, Rules: ours, Foreign: foreign, Draining: g.Draining, MovingFrom: g.MovingFrom}}
 }
 
 // secondGroup is what a race without the lock left: deleted while nothing

@@ -27,6 +27,10 @@ func (j *judgement) judgeLoose() {
 	}
 	slices.SortFunc(j.loose.ports, func(a, b port) int { return older(a.Created, b.Created, a.ID, b.ID) })
 	for _, p := range j.loose.ports {
+		if _, o, _ := state.ReadDescription(p.Description); link(o) {
+			j.looseLeg(p)
+			continue
+		}
 		body := &resource.Port{Network: p.Network, Groups: p.Groups}
 		body.Server, _ = p.server()
 		if f := p.facts(); f.PortAddress.IsValid() {
@@ -96,7 +100,7 @@ type looseObject struct {
 // what it needs to be ours again.
 func (j *judgement) cutOff(x looseObject, r resource.Resource) {
 	_, o, _ := state.ReadDescription(x.description)
-	if !gateway(o) || x.kind != resource.KindFloatingIP && x.name != state.Name(o) {
+	if !gateway(o) && !link(o) || x.kind != resource.KindFloatingIP && x.name != state.Name(o) {
 		return
 	}
 	id := idOf(x.kind, o)

@@ -22,7 +22,7 @@ import (
 //	anything else            foreign           foreign             not ours; to a part of
 //	                                                               either: foreign
 func (j *judgement) judgeRoutes() {
-	byCIDR := j.ranges()
+	byCIDR, forward := j.ranges(), j.linkRanges()
 	for _, r := range j.routers {
 		hops := map[netip.Prefix][]netip.Addr{}
 		for _, h := range r.Routes {
@@ -33,6 +33,8 @@ func (j *judgement) judgeRoutes() {
 		for to, via := range hops {
 			slices.SortFunc(via, netip.Addr.Compare)
 			if o, ledger := byCIDR[to]; ledger {
+				j.ledgerRoute(o, r, to, via)
+			} else if o, linked := forward[to]; linked && r.ID == j.router.ID {
 				j.ledgerRoute(o, r, to, via)
 			} else {
 				j.otherRoute(byCIDR, r, to, via)
@@ -63,6 +65,8 @@ func (j *judgement) ranges() map[netip.Prefix]vpn.Owner {
 // estate's router, and a further one anywhere else.
 func (j *judgement) routeID(o vpn.Owner, r router, to netip.Prefix) resource.ID {
 	switch {
+	case link(o) && to == j.linkRange(o):
+		return idOf(resource.KindRoute, o)
 	case to != j.owned[o].ServiceCIDR:
 		return second(resource.KindRoute, o, r.ID+":"+to.String())
 	case r.ID != j.router.ID:
@@ -84,11 +88,11 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 			route.Foreign = append(route.Foreign, hop.String())
 		}
 	}
-	why := "next hop is the gateway's port"
+	why := nextHopProof(o)
 	switch {
 	case route.NextHop != "":
 	case len(route.Stale) > 0:
-		why = "destination is in the ledger, no port of the gateway holds the next hop"
+		why = "destination is in the ledger, and none of its owner's ports holds the next hop"
 		route.NextHop, route.Stale = route.Stale[0], route.Stale[1:]
 	default: // only others' next hops: no route of ours, and in the way of one
 		why = ""
@@ -96,7 +100,15 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 	j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
 }
 
-// hopOwner is the gateway whose port holds a next hop. One that lost its tags in
+// nextHopProof is what a route to a port of an owner proves.
+func nextHopProof(o vpn.Owner) string {
+	if link(o) {
+		return "next hop is the transit leg"
+	}
+	return "next hop is the gateway's port"
+}
+
+// hopOwner is the gateway or link whose port holds a next hop. One that lost its tags in
 // use counts: its gateway is refused, and its route is no other hand's.
 func (j *judgement) hopOwner(hop netip.Addr) (vpn.Owner, bool) {
 	p := j.hops[hop]
@@ -122,13 +134,13 @@ func (j *judgement) otherRoute(byCIDR map[netip.Prefix]vpn.Owner, r router, to n
 		route := j.furtherRoute(o, r, to)
 		why := ""
 		switch _, alive := j.gateways[o]; {
-		case alive:
+		case alive || j.links[o]:
 			route.Foreign = append(route.Foreign, hop.String())
 		case route.NextHop == "":
 			_, route.Others = j.owned[o] // without a ledger it may well be ours
-			route.NextHop, why = hop.String(), "next hop is the gateway's port"
+			route.NextHop, why = hop.String(), nextHopProof(o)
 		default:
-			route.Stale, why = append(route.Stale, hop.String()), "next hop is the gateway's port"
+			route.Stale, why = append(route.Stale, hop.String()), nextHopProof(o)
 		}
 		j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
 	}

@@ -19,9 +19,13 @@ type absence struct{ groups, ports, floats []string }
 func (v *view) missing() absence {
 	var m absence
 	ledgers, ports, floats := map[vpn.Owner]string{}, map[vpn.Owner]bool{}, map[vpn.Owner]bool{}
+	links := map[vpn.Owner]bool{}
 	for _, g := range v.groups {
-		if v.ours(g) {
+		switch {
+		case v.ours(g):
 			ledgers[g.Owner] = g.Ledger.FloatingIP
+		case v.ownLink(g):
+			links[g.Owner] = true
 		}
 	}
 	mark := func(of map[vpn.Owner]bool, tags []string) {
@@ -34,6 +38,11 @@ func (v *view) missing() absence {
 	}
 	for _, f := range v.floats {
 		mark(floats, f.Tags)
+	}
+	for _, l := range v.manifest.Links {
+		if _, ledger := links[l.Owner]; !ledger {
+			m.groups = append(m.groups, state.Description(v.manifest.Name, l.Owner))
+		}
 	}
 	for _, g := range v.manifest.Gateways {
 		customers, ledger := ledgers[g.Owner]

@@ -31,6 +31,7 @@ type view struct {
 	routers []router     // the project's
 
 	pinned  []floatingIP        // floating IPs that a manifest or a ledger names
+	transit []port              // the transit network's, whosever; listed while a link has no leg
 	hops    map[netip.Addr]port // who holds an address that is, or may be, a next hop
 	holders map[string]port     // who holds a pinned floating IP, by port ID
 	beside  []floatingIP        // what leads to ports of ours and was in no other list
@@ -49,8 +50,9 @@ type view struct {
 type ledgered struct {
 	group
 	alloc.Ledger
-	unreadable error           // why the ledger can't be relied on
-	operators  map[string]bool // rules, by ID, that an operator made: ours from now on
+	link       alloc.LinkLedger // a link's; its Ledger names the owner alone
+	unreadable error            // why the ledger can't be relied on
+	operators  map[string]bool  // rules, by ID, that an operator made: ours from now on
 }
 
 // cutOff are untagged objects with descriptions like ours.
@@ -85,6 +87,12 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*clo
 	more := []func(context.Context) error{
 		func(ctx context.Context) error { return d.pinnedByLedger(ctx, v) },
 		func(ctx context.Context) error { return d.nextHops(ctx, v) },
+	}
+	if v.legless() {
+		more = append(more, func(ctx context.Context) (err error) {
+			v.transit, err = list[port](ctx, d, portsPath, url.Values{"network_id": {v.network.ID}})
+			return err
+		})
 	}
 	if !s.Leftovers { // with them, all that could be missing was listed
 		more = append(more, d.lookFor(v, v.missing())...)
@@ -199,6 +207,12 @@ func (d *Driver) nextHops(ctx context.Context, v *view) error {
 				cidrs[p] = true
 			}
 		}
+		if v.ownLink(l) {
+			cidrs[l.link.CIDR] = true
+		}
+	}
+	for _, l := range v.manifest.Links {
+		cidrs[l.CIDR] = true
 	}
 	var unknown []string
 	for _, r := range v.routers {
@@ -259,10 +273,16 @@ func (d *Driver) ledgers(ctx context.Context) ([]ledgered, error) {
 	all := make([]ledgered, 0, len(groups))
 	for _, g := range groups {
 		l, ours, err := state.ReadLedger(g.Tags)
-		if ours {
-			l.Ref, l.Created = g.ID, g.Created.Time
-			all = append(all, ledgered{group: g, Ledger: l, unreadable: err})
+		if !ours {
+			continue
 		}
+		l.Ref, l.Created = g.ID, g.Created.Time
+		read := ledgered{group: g, Ledger: l, unreadable: err}
+		if link(l.Owner) {
+			read.link, _, read.unreadable = state.ReadLink(g.Tags)
+			read.link.Ref, read.link.Created = g.ID, g.Created.Time
+		}
+		all = append(all, read)
 	}
 	return all, nil
 }
@@ -276,6 +296,20 @@ func (v *view) ours(l ledgered) bool {
 // shapes.
 func gateway(o vpn.Owner) bool {
 	return o.Kind == vpn.KindVPNGateway || o.Kind == vpn.KindIPsecGateway
+}
+
+// ownLink tells whether the ledger is one of this estate's links'.
+func (v *view) ownLink(l ledgered) bool { return l.Estate == v.manifest.Name && link(l.Owner) }
+
+// legless tells whether a link with a manifest has no leg yet.
+func (v *view) legless() bool {
+	has := map[vpn.Owner]bool{}
+	for _, p := range v.ports {
+		if estate, o, whole := state.ReadOwner(p.Tags); whole && estate == v.manifest.Name {
+			has[o] = true
+		}
+	}
+	return slices.ContainsFunc(v.manifest.Links, func(l vpn.Link) bool { return !has[l.Owner] })
 }
 
 func (p port) addresses() []netip.Addr {

@@ -96,8 +96,8 @@ func (v verb) findGroup(ctx context.Context) (group, bool, error) {
 
 // sameLedger refuses a group that another run made meanwhile for something else.
 func (v verb) sameLedger(g group) error {
-	l, _, err := state.ReadLedger(g.Tags)
-	if err == nil && slices.Equal(l.Entries(), v.After.SecurityGroup.Ledger) {
+	entries, err := entriesOf(v.Owner, g.Tags)
+	if err == nil && slices.Equal(entries, v.After.SecurityGroup.Ledger) {
 		return nil
 	}
 	return conflict("another run made security group %s meanwhile, with another ledger", g.ID)
@@ -110,6 +110,9 @@ func (v verb) users(ctx context.Context, id string) ([]port, error) {
 
 // settleGroup brings tags and rules to what is planned.
 func (v verb) settleGroup(ctx context.Context, g group, justMade bool) error {
+	if link(v.Owner) {
+		return v.settleLink(ctx, g, justMade)
+	}
 	before, _, _ := state.ReadLedger(g.Tags)
 	now, err := v.ledger(before)
 	if err != nil {

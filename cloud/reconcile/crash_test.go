@@ -92,6 +92,7 @@ func TestCrashEverywhere(t *testing.T) {
 	var points, seen atomic.Int64
 	lives := maps.Clone(scenarios)
 	maps.Copy(lives, places())
+	maps.Copy(lives, links())
 	t.Cleanup(func() { // once all scenarios, which run side by side, have ended
 		fmt.Printf("crash everywhere: %d of %d points of %d scenarios tried\n", points.Load(), seen.Load(), len(lives))
 	})

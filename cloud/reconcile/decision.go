@@ -25,6 +25,7 @@ type decision struct {
 	seen     *cloud.Observation // made comparable, see align
 	ledgers  map[vpn.Owner]alloc.Ledger
 	inputs   map[vpn.Owner]render.Input
+	links    map[vpn.Owner]render.LinkInput
 	crowded  map[string]bool // servers, see alloc.Placement
 	desired  resource.Graph
 	refusals []plan.Refusal
@@ -33,7 +34,7 @@ type decision struct {
 
 // prepare allocates and renders all that has a manifest.
 func prepare(in Input, seen *cloud.Observation) *decision {
-	d := &decision{Input: in, raw: seen, seen: seen, inputs: map[vpn.Owner]render.Input{}}
+	d := &decision{Input: in, raw: seen, seen: seen, inputs: map[vpn.Owner]render.Input{}, links: map[vpn.Owner]render.LinkInput{}}
 	d.spareOthers()
 	d.note(d.concerning(seen.Problems)...)
 	d.checkNames()
@@ -44,6 +45,7 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 	d.checkLock()
 	d.checkTree()
 	d.checkNodes()
+	d.allocateLegs()
 	d.allocate()
 	d.checkSubnets()
 	d.checkTargets()
@@ -56,7 +58,7 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 func (d *decision) result() *Result {
 	r := &Result{
 		Plan: d.plan(d.Options), Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired,
-		drivers: d.Drivers, Gateways: d.Estate.Gateways, tree: d.tree(),
+		Links: d.links, drivers: d.Drivers, Gateways: d.Estate.Gateways, tree: d.tree(),
 	}
 	d.lacking(r.Plan.Owners)
 	if d.Options.Only == plan.OnlyKubernetes && !d.tree() {
@@ -110,21 +112,6 @@ func (d *decision) checkNames() {
 		if err := state.Check(d.Estate.Name, g.Owner); err != nil {
 			d.note(plan.Refusal{Owner: g.Owner, Message: err.Error(), Hint: "give it another name"})
 		}
-	}
-}
-
-// Unbuilt is what is to be said of every link.
-const Unbuilt = "ClusterLink is not supported by this version: nothing is made, changed or removed for it"
-
-// checkLinks refuses what is read and validated, but not built: a link that is
-// passed over in silence would look like one that stands.
-func (d *decision) checkLinks() {
-	if len(d.Options.Gateways) > 0 {
-		return
-	}
-	for _, l := range d.Estate.Links {
-		d.note(plan.Refusal{Owner: l.Owner, Message: Unbuilt,
-			Hint: "keep links out of what vpnctl reads, or plan gateways alone with --gateway"})
 	}
 }
 
@@ -218,7 +205,7 @@ func (d *decision) allocate() {
 		l, ok := d.ledgers[g.Owner]
 		node, somewhere := placed.Nodes[g.Owner]
 		if ok && somewhere {
-			d.inputs[g.Owner] = render.Input{Estate: d.Estate, Gateway: g, Ledger: l, Node: node, Facts: d.facts(g, l)}
+			d.inputs[g.Owner] = render.Input{Estate: d.Estate, Gateway: g, Ledger: l, Node: node, Facts: d.facts(g, l), Joined: d.joined(g)}
 		}
 	}
 }
@@ -296,6 +283,9 @@ func (d *decision) render() {
 	}
 	var problems []render.Problem
 	d.desired, problems = render.Gateways(inputs)
+	for _, in := range d.links {
+		d.desired.Merge(render.Link(in))
+	}
 	for _, p := range problems {
 		if p.Owner.IsZero() && d.Deleted != nil { // who it is for may come, or stand in a manifest that is not valid
 			d.notices = append(d.notices, plan.Notice{Message: p.Message, Hint: p.Hint})

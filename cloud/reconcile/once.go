@@ -40,7 +40,8 @@ type Result struct {
 	Seen    *cloud.Observation
 	Ledgers map[vpn.Owner]alloc.Ledger // as they will be
 	Inputs  map[vpn.Owner]render.Input // what each gateway was rendered from
-	Desired resource.Graph             // what they were rendered to
+	Links   map[vpn.Owner]render.LinkInput
+	Desired resource.Graph // what they were rendered to
 
 	Gateways []vpn.Gateway // all that have a manifest
 	LeftOut  []plan.Change // in a cluster: of the cloud side, which the options leave out
@@ -113,6 +114,10 @@ type rechecker interface {
 
 // renderAgain renders one gateway with what the run has learnt of it.
 func (r *Result) renderAgain(o vpn.Owner, news resource.GatewayFacts) (resource.Graph, error) {
+	if in, ok := r.Links[o]; ok {
+		in.Facts = in.Facts.Learn(o.String(), news)
+		return render.Link(in), nil
+	}
 	in, ok := r.Inputs[o]
 	if !ok { // its manifest is gone: nothing of it is rendered
 		return resource.Graph{}, nil

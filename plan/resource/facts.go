@@ -14,7 +14,14 @@ type Facts struct {
 	RouterID      string       `json:"routerID"`      // the gateway cluster's router
 	Nodes         []Node       `json:"nodes"`         // every node that was seen, sorted by name
 
-	Gateways map[string]GatewayFacts `json:"gateways"` // by owner text
+	Gateways map[string]GatewayFacts `json:"gateways"`        // by owner text; of a link its leg: port and address
+	Links    map[string]LinkFacts    `json:"links,omitempty"` // by owner text; missing: the router could not be resolved
+}
+
+// LinkFacts are what is known of a link's service cluster.
+type LinkFacts struct {
+	Router     string `json:"router"` // ID
+	RouterName string `json:"routerName"`
 }
 
 // Node is a node as the cluster, or the estate file, describes it.

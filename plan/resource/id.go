@@ -15,7 +15,9 @@ const (
 	KindPort          Kind = "openstack.port"           // with its attachment and allowed address pairs
 	KindFloatingIP    Kind = "openstack.floating-ip"
 	KindRoute         Kind = "openstack.route"
-	KindApplied       Kind = "openstack.applied" // the tag that says which desired state was reached
+	KindTransitLeg    Kind = "openstack.transit-leg"   // a link's port on the transit network, an interface of the service cluster's router
+	KindNetworkShare  Kind = "openstack.network-share" // the RBAC policy that lets a customer's project use the transit network
+	KindApplied       Kind = "openstack.applied"       // the tag that says which desired state was reached
 )
 
 // KubernetesKind is the resource kind of a Kubernetes object.

@@ -30,6 +30,8 @@ type Resource struct {
 	Port          *Port          `json:"port,omitempty"`
 	FloatingIP    *FloatingIP    `json:"floatingIP,omitempty"`
 	Route         *Route         `json:"route,omitempty"`
+	TransitLeg    *TransitLeg    `json:"transitLeg,omitempty"`
+	NetworkShare  *NetworkShare  `json:"networkShare,omitempty"`
 	Applied       *Applied       `json:"applied,omitempty"`
 	Object        *Object        `json:"object,omitempty"`
 }
@@ -100,6 +102,24 @@ type Route struct {
 	Stale       []string     `json:"stale,omitempty"`   // observed: further next hops of the same destination that are ours and held by no port of ours any more
 	Foreign     []string     `json:"foreign,omitempty"` // observed: next hops of the same destination that are not ours
 	Others      bool         `json:"others,omitempty"`  // observed: another hand's, to what is in no ledger; it can't outlive the gateway whose port is the next hop
+}
+
+// TransitLeg joins a service cluster's router to the transit network: a port there that
+// is an interface of the router.
+type TransitLeg struct {
+	Network    string `json:"network"`           // network ID
+	Address    string `json:"address"`           // fixed IP, or Unknown
+	Router     string `json:"router"`            // router ID; observed: empty while the port is no interface
+	RouterName string `json:"routerName"`        // for people
+	Project    string `json:"project,omitempty"` // the customer's project, whose credential makes it; empty: our own
+	Adopted    bool   `json:"adopted,omitempty"` // somebody else had made it before it was taken over
+}
+
+// NetworkShare lets a customer's project make ports on the transit network.
+type NetworkShare struct {
+	Network string `json:"network"`           // network ID
+	Project string `json:"project"`           // the customer's
+	Foreign bool   `json:"foreign,omitempty"` // observed: another hand shared it; used, and never taken back
 }
 
 // Applied is the record, on the ledger, of the desired state that was reached.

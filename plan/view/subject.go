@@ -21,6 +21,10 @@ func subject(c plan.Change, verbose bool) string {
 		return port(*r.Port)
 	case r.FloatingIP != nil:
 		return floatingIP(*r.FloatingIP)
+	case r.TransitLeg != nil:
+		return "address " + r.TransitLeg.Address + ", joins router " + cmp.Or(r.TransitLeg.RouterName, r.TransitLeg.Router)
+	case r.NetworkShare != nil:
+		return "network " + r.NetworkShare.Network + " for project " + r.NetworkShare.Project
 	case r.Route != nil:
 		return r.Route.Destination.String() + " via " + r.Route.NextHop + " on " + cmp.Or(r.Route.RouterName, r.Route.Router)
 	}
@@ -31,11 +35,18 @@ func subject(c plan.Change, verbose bool) string {
 // What is too much for a line or two is counted, unless all was asked for.
 func allocations(ledger []resource.Entry, verbose bool) string {
 	cidr := ""
+	var joins []string
 	var vips, addresses []string
 	for _, e := range ledger {
 		switch name, _, _ := strings.Cut(e.Name, "."); name {
 		case "service-cidr":
 			cidr = e.Value
+		case "link-cidr":
+			joins = append(joins, "service cluster "+e.Value)
+		case "transit-ip":
+			joins = append(joins, "transit IP "+e.Value)
+		case "customer-project":
+			joins = append(joins, "customer's project "+e.Value)
 		case "vips":
 			vips = append(vips, octets(e.Value)...)
 		case "addresses":
@@ -43,7 +54,7 @@ func allocations(ledger []resource.Entry, verbose bool) string {
 		}
 	}
 	if cidr == "" {
-		return ""
+		return strings.Join(joins, dot)
 	}
 	parts := []string{"service CIDR " + cidr}
 	parts = append(parts, listed(vips, "virtual IP", verbose)...)

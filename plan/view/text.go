@@ -61,14 +61,22 @@ func headline(p plan.Plan, h Header) string {
 	if h.Target != "" {
 		parts = append(parts, "Kubernetes "+h.Target)
 	}
-	gateways, peers := 0, 0
+	gateways, peers, links := 0, 0, 0
 	for _, o := range p.Owners {
-		if !o.Gone {
+		switch {
+		case o.Gone:
+		case o.Owner.Gateway():
 			gateways++
 			peers += len(o.Peers)
+		default:
+			links++
 		}
 	}
-	parts = append(parts, count(gateways, "gateway")+", "+count(peers, "peer"))
+	size := count(gateways, "gateway") + ", " + count(peers, "peer")
+	if links > 0 {
+		size += ", " + count(links, "link")
+	}
+	parts = append(parts, size)
 	if cost := h.Cost(); cost != "" {
 		parts = append(parts, cost)
 	}

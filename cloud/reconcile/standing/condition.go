@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
@@ -82,6 +83,7 @@ func Stages() []string {
 // account is what is known of one gateway when its conditions are written.
 type account struct {
 	gateway  vpn.Gateway
+	link     bool // it is a link's: then the gateway is none
 	refusals []plan.Refusal
 	changes  map[resource.ID]plan.Change   // that are not done yet, or were just done
 	outcomes map[resource.ID]cloud.Outcome // of this run
@@ -100,6 +102,9 @@ type account struct {
 //	one is not done              Unknown, Pending: the first thing that it waits for
 //	none may be                  ConfigRendered Unknown, Pending: why, and how many wait
 func (a *account) conditions() []cloud.Condition {
+	if a.link {
+		return a.linkConditions()
+	}
 	all := []cloud.Condition{Say(vpnv1alpha1.ConditionValidated, True, "Valid", ""), a.allocated()}
 	for _, s := range stages {
 		all = append(all, a.stage(s))
@@ -179,7 +184,7 @@ func failsAt(p part, err error) bool { return cloud.StepOf(err) == p.step }
 // before tells whether a step comes only after the one in which the change failed. A
 // port is made, gets its pairs and is attached.
 func before(step, failed cloud.Step) bool {
-	order := []cloud.Step{"", cloud.StepPairs, cloud.StepAttach}
+	order := []cloud.Step{"", cloud.StepPairs, cloud.StepAttach, cloud.StepJoin}
 	return slices.Index(order, failed) < slices.Index(order, step)
 }
 
@@ -209,7 +214,7 @@ func (a *account) ids(k resource.Kind) []resource.ID {
 
 // refusal is the first refusal that a condition speaks of.
 func (a *account) refusal(condition string) (plan.Refusal, bool) {
-	i := slices.IndexFunc(a.refusals, func(r plan.Refusal) bool { return conditionOf(r) == condition })
+	i := slices.IndexFunc(a.refusals, func(r plan.Refusal) bool { return a.conditionOf(r) == condition })
 	if i < 0 {
 		return plan.Refusal{}, false
 	}
@@ -218,21 +223,25 @@ func (a *account) refusal(condition string) (plan.Refusal, bool) {
 
 // conditionOf is the condition that a refusal belongs to: by its reason, else by the
 // resource that it names, else that of what comes first.
-func conditionOf(r plan.Refusal) string {
+func (a *account) conditionOf(r plan.Refusal) string {
+	table, first := stages, vpnv1alpha1.ConditionAllocated
+	if a.link {
+		table, first = linkStages, ipsecv1alpha1.ConditionLegAttached
+	}
 	switch r.Reason {
 	case vpnv1alpha1.ReasonAllocationFailed:
-		return vpnv1alpha1.ConditionAllocated
+		return first
 	case vpnv1alpha1.ReasonNodeSelection, vpnv1alpha1.ReasonProviderID:
 		return vpnv1alpha1.ConditionPortAttached
 	case vpnv1alpha1.ReasonRender, vpnv1alpha1.ReasonRenderInput, vpnv1alpha1.ReasonInternalSources, vpnv1alpha1.ReasonResolve:
 		return vpnv1alpha1.ConditionConfigRendered
 	}
-	for _, s := range stages {
+	for _, s := range table {
 		if slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == r.ID.Kind && p.step == "" }) {
 			return s.condition
 		}
 	}
-	return vpnv1alpha1.ConditionAllocated
+	return first
 }
 
 func told(r plan.Refusal) string {

@@ -20,6 +20,7 @@ type Gateway struct {
 	NoKey       bool        // there is none to derive it from: what the status has is wrong
 	VirtualIPs  []VirtualIP // sorted by name; nil: not known
 	Conditions  []cloud.Condition
+	Link        LinkFields                 // of a link, which has nothing of the above but its owner and conditions
 	Peers       map[string]cloud.Condition // Authorized, by VPNPeer
 	PeersReady  map[string]cloud.Condition // Ready, by VPNPeer; of one that isn't among these see Peer
 	Addresses   map[string]string          // of road warriors inside the tunnel, by VPNPeer; as far as known
@@ -43,7 +44,7 @@ func (s Gateway) Ready() cloud.Condition {
 
 // Status is what the gateway's manifest is to say.
 func (s Gateway) Status() cloud.Status {
-	fields := map[string]any{}
+	fields := s.Link.fields()
 	for name, value := range map[string]string{
 		"serviceCIDR": s.ServiceCIDR, "floatingIP": s.FloatingIP, "portFixedIP": s.PortFixedIP, "nodeName": s.NodeName,
 		"wireguardPublicKey": s.PublicKey,

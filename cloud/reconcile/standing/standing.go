@@ -21,6 +21,9 @@ func Of(r *reconcile.Result, report *cloud.Report, rollouts map[vpn.Owner]cloud.
 	for _, g := range r.Gateways {
 		accounts[g.Owner] = &account{gateway: g, rollout: rollouts[g.Owner], missing: missing[g.Owner]}
 	}
+	for o := range r.Links {
+		accounts[o] = &account{link: true}
+	}
 	for _, line := range r.Plan.Owners {
 		if a := accounts[line.Owner]; a != nil {
 			a.fresh, a.blocked = line.New, blocked(line)
@@ -43,11 +46,18 @@ func Of(r *reconcile.Result, report *cloud.Report, rollouts map[vpn.Owner]cloud.
 		if a := accounts[c.Owner]; a != nil {
 			a.note(c)
 		}
+		if o, on := linkOf(r, c); on {
+			accounts[o].note(back(c))
+		}
 	}
 	if report != nil {
 		for _, o := range report.Outcomes {
 			if a := accounts[o.Change.Owner]; a != nil {
 				a.tried(o)
+			}
+			if l, on := linkOf(r, o.Change); on {
+				o.Change = back(o.Change)
+				accounts[l].tried(o)
 			}
 		}
 	}
@@ -88,6 +98,9 @@ func (a *account) tried(o cloud.Outcome) {
 }
 
 func standingOf(r *reconcile.Result, o vpn.Owner, a *account, ledgers map[vpn.Owner]alloc.Ledger, report *cloud.Report) Gateway {
+	if a.link {
+		return Gateway{Owner: o, Conditions: a.conditions(), Link: linkFields(r, o, report)}
+	}
 	facts := r.Seen.Facts.Gateway(o.String())
 	if report != nil {
 		facts = facts.Complete(report.Learnt[o])

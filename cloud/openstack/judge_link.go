@@ -1,0 +1,198 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// judgeLinks makes resources and ledgers of the estate's links, and of the ports on the
+// transit network that could become legs. It comes before the routes.
+func (j *judgement) judgeLinks() {
+	j.resolveRouters()
+	j.judgeLegs()
+	j.judgeOccupants()
+}
+
+// resolveRouters finds the service cluster's router of each link with a manifest.
+func (j *judgement) resolveRouters() {
+	for _, l := range j.manifest.Links {
+		r, err := one("router of this project", l.Router, j.routers, named[router]{router.id, router.label})
+		if err == nil && r.ID == j.router.ID {
+			err = fmt.Errorf("%s is the gateways' own router", r.label())
+		}
+		if err != nil {
+			j.Problems = append(j.Problems, plan.Refusal{
+				Owner: l.Owner, Message: "spec.serviceClusterRouter: " + err.Error(),
+				Hint: "name the service cluster's router by its ID", Reason: ipsecv1alpha1.ReasonRouterResolve,
+			})
+			continue
+		}
+		j.Facts.Links[l.Owner.String()] = resource.LinkFacts{Router: r.ID, RouterName: cmp.Or(r.Name, r.ID)}
+	}
+}
+
+// linkGroup enters a link's group and what its tags say.
+func (j *judgement) linkGroup(g ledgered) {
+	id := idOf(resource.KindSecurityGroup, g.Owner)
+	if g.unreadable != nil {
+		j.problem(g.Owner, id, "restore the tags, or use the vpnctl that wrote them",
+			"the ledger on security group %s was changed by another hand: %v", g.ID, g.unreadable)
+		return
+	}
+	j.Links = append(j.Links, g.link)
+	j.Graph.Add(g.resource(id))
+	if g.link.Applied != "" {
+		j.Graph.Add(resource.Resource{ID: idOf(resource.KindApplied, g.Owner), Owner: g.Owner.String(), Ref: g.ID,
+			Proof: proof(g.Owner), Applied: &resource.Applied{Hash: g.link.Applied}})
+	}
+}
+
+// judgeLegs makes resources of the links' ports. Of two with one owner the one that is an
+// interface counts, then the older one.
+func (j *judgement) judgeLegs() {
+	for _, p := range j.ports { // sorted by judgePorts
+		estate, o, ours := state.ReadOwner(p.Tags)
+		if !ours || estate != j.manifest.Name || !link(o) {
+			continue
+		}
+		j.portOf[p.ID] = o
+		first, more := j.port[o]
+		switch {
+		case !more:
+			j.port[o] = p
+			j.Graph.Add(j.legResource(idOf(resource.KindTransitLeg, o), o, p))
+			j.learn(o, p.facts())
+		case p.Device == "":
+			j.Graph.Add(j.legResource(second(resource.KindTransitLeg, o, p.ID), o, p))
+		default:
+			j.problem(o, second(resource.KindTransitLeg, o, p.ID), "take one of the two from its router by hand",
+				"two ports belong to %s and are in use: %s and %s", o, first.ID, p.ID)
+		}
+	}
+}
+
+func (j *judgement) legResource(id resource.ID, o vpn.Owner, p port) resource.Resource {
+	body := &resource.TransitLeg{Network: p.Network, Router: p.joins(), Adopted: j.owned[o].link.Adopted == p.ID}
+	if a := p.facts().PortAddress; a.IsValid() {
+		body.Address = a.String()
+	}
+	body.RouterName = j.routerName(body.Router)
+	if p.Device != "" && body.Router == "" {
+		j.problem(o, id, "take it back from there by hand", "port %s is used as %s by %s", p.ID, p.DeviceOwner, p.Device)
+	}
+	return resource.Resource{ID: id, Owner: o.String(), Ref: p.ID, Proof: proof(o), TransitLeg: body}
+}
+
+func (j *judgement) routerName(id string) string {
+	for _, r := range j.routers {
+		if r.ID == id {
+			return cmp.Or(r.Name, r.ID)
+		}
+	}
+	return id
+}
+
+// judgeOccupants tells who has which address of the transit network, and which port would
+// be taken over: one that carries nobody's mark and joins a link's router already, at the
+// address that the link asks for or has, or the lowest where it asks for none.
+func (j *judgement) judgeOccupants() {
+	slices.SortFunc(j.transit, func(a, b port) int { return a.facts().PortAddress.Compare(b.facts().PortAddress) })
+	for _, p := range j.transit {
+		_, o, described := state.ReadDescription(p.Description)
+		estate, tagged, whole := state.ReadOwner(p.Tags)
+		occupant := alloc.Occupant{Port: p.ID, Router: p.joins(), Marked: managedBy(p.Tags), By: fmt.Sprintf("port %q", cmp.Or(p.Name, p.ID))}
+		switch {
+		case whole && estate == j.manifest.Name:
+			occupant.Owner, occupant.By = tagged, tagged.String()
+		case whole:
+			occupant.By = tagged.String() + " of estate " + estate
+		case described && looseFor(j.manifest.Name, o, p.Name, p.Description, p.Tags) && p.Device == "":
+			occupant.Owner = o
+		}
+		for _, occupant.Address = range p.addresses() {
+			if occupant.Address.Is4() {
+				j.Occupants = append(j.Occupants, occupant)
+			}
+		}
+	}
+	for _, l := range j.manifest.Links {
+		j.adoptable(l)
+	}
+}
+
+// adoptable enters the port that a link takes over.
+func (j *judgement) adoptable(l vpn.Link) {
+	router, resolved := j.Facts.Links[l.Owner.String()]
+	if _, has := j.port[l.Owner]; has || !resolved || l.Cross() {
+		return
+	}
+	wanted := l.TransitIP
+	if had := j.owned[l.Owner].link.TransitIP; !wanted.IsValid() {
+		wanted = had
+	}
+	for _, p := range j.transit {
+		if p.joins() != router.Router || managedBy(p.Tags) || p.Project != j.router.Project || wanted.IsValid() && !slices.Contains(p.addresses(), wanted) {
+			continue
+		}
+		r := j.legResource(idOf(resource.KindTransitLeg, l.Owner), l.Owner, p)
+		r.Proof, r.TransitLeg.Adopted = "", true
+		r.Adopt = "it joins router " + router.RouterName + " to the transit network already, and carries nobody's mark"
+		j.Graph.Add(r)
+		j.portOf[p.ID], j.port[l.Owner] = l.Owner, p
+		j.learn(l.Owner, p.facts())
+		return
+	}
+}
+
+// looseLeg looks at an untagged port that is described as a link's. One that joins a
+// router was a leg, and is taken over as any other; see adoptable.
+func (j *judgement) looseLeg(p port) {
+	if p.joins() != "" {
+		return
+	}
+	body := &resource.TransitLeg{Network: p.Network}
+	if f := p.facts(); f.PortAddress.IsValid() {
+		body.Address = f.PortAddress.String()
+	}
+	j.cutOff(looseObject{resource.KindTransitLeg, p.ID, p.ID, p.Name, p.Description, p.Tags, j.portUse(p)}, resource.Resource{TransitLeg: body})
+}
+
+// linkRanges are whose the destinations of forward routes are, by the ledgers and, where
+// there is none, by the manifests.
+func (j *judgement) linkRanges() map[netip.Prefix]vpn.Owner {
+	all := map[netip.Prefix]vpn.Owner{}
+	for _, l := range j.manifest.Links {
+		all[l.CIDR] = l.Owner
+	}
+	for o, g := range j.owned {
+		if link(o) && g.link.CIDR.IsValid() {
+			all[g.link.CIDR] = o
+		}
+	}
+	return all
+}
+
+// linkRange is the destination of a link's forward route.
+func (j *judgement) linkRange(o vpn.Owner) netip.Prefix {
+	if p := j.owned[o].link.CIDR; p.IsValid() {
+		return p
+	}
+	for _, l := range j.manifest.Links {
+		if l.Owner == o {
+			return l.CIDR
+		}
+	}
+	return netip.Prefix{}
+}
+
+// link tells whether an owner is a link.
+func link(o vpn.Owner) bool { return o.Kind == vpn.KindClusterLink }

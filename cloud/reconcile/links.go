@@ -1,0 +1,97 @@
+package reconcile
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/render"
+	"github.com/vpnctl/vpnctl/state"
+)
+
+// Unbuilt is what is to be said of a link into a customer's project.
+const Unbuilt = "a ClusterLink with spec.credentialsSecretRef is not supported by this version: nothing is made, changed or removed for it"
+
+// checkLinks refuses links that can't carry our marks, and what is read and validated,
+// but not built: a link that is passed over in silence would look like one that stands.
+func (d *decision) checkLinks() {
+	for _, l := range d.Estate.Links {
+		if err := state.Check(d.Estate.Name, l.Owner); err != nil {
+			d.note(plan.Refusal{Owner: l.Owner, Message: err.Error(), Hint: "give it another name"})
+		}
+		if l.Cross() {
+			d.note(plan.Refusal{Owner: l.Owner, Message: Unbuilt, Hint: "keep it out of what vpnctl reads"})
+		}
+	}
+}
+
+// allocateLegs gives every link its ledger.
+func (d *decision) allocateLegs() {
+	routers := map[vpn.Owner]string{}
+	for _, l := range d.Estate.Links {
+		if r, resolved := d.seen.Facts.Links[l.Owner.String()]; resolved {
+			routers[l.Owner] = r.Router
+		}
+	}
+	ledgers, problems := alloc.AssignLegs(alloc.LegInput{
+		Links: d.Estate.Links, Ledgers: d.seen.Links, Released: d.releasedLinks(), Estate: d.Estate.Name,
+		Subnet: d.seen.Facts.Subnet, Reserved: d.reservedHosts(), Occupants: d.seen.Occupants, Routers: routers,
+	})
+	for _, p := range problems {
+		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint, Reason: p.Reason})
+	}
+	for _, l := range d.Estate.Links {
+		ledger, given := ledgers[l.Owner]
+		r, resolved := d.seen.Facts.Links[l.Owner.String()]
+		if given && resolved && !l.Cross() {
+			d.links[l.Owner] = render.LinkInput{Estate: d.Estate, Link: l, Ledger: ledger, Facts: d.seen.Facts,
+				Router: render.Router{ID: r.Router, Name: r.RouterName}}
+		}
+	}
+}
+
+// releasedLinks are those whose addresses this run gives up.
+func (d *decision) releasedLinks() []vpn.Owner {
+	if !d.Options.Prune {
+		return nil
+	}
+	var gone []vpn.Owner
+	for _, l := range d.seen.Links {
+		written := slices.ContainsFunc(d.Estate.Links, func(w vpn.Link) bool { return w.Owner == l.Owner })
+		if !written && !d.Spares(l.Owner) {
+			gone = append(gone, l.Owner)
+		}
+	}
+	return gone
+}
+
+const lockHost = "the address of the estate's lock"
+
+// reservedHosts are the addresses of the transit subnet that no leg may have.
+func (d *decision) reservedHosts() map[netip.Addr]string {
+	all := map[netip.Addr]string{}
+	if a := d.seen.Facts.SubnetGateway; a.IsValid() {
+		all[a] = "the subnet's gateway"
+	}
+	if a := d.Estate.OpenStack.LockAddress; a.IsValid() {
+		all[a] = lockHost
+	} else if d.seen.Facts.Subnet.IsValid() {
+		all[state.LockAddress(d.seen.Facts.Subnet)] = lockHost
+	}
+	return all
+}
+
+// joined are the service clusters' routers that lead back to a gateway: those of all
+// links in our own project.
+func (d *decision) joined(g vpn.Gateway) []render.Joined {
+	var all []render.Joined
+	for _, l := range d.Estate.Links {
+		in, ok := d.links[l.Owner]
+		if ok && len(g.ReverseExposures) > 0 && (!l.Cross() || slices.Contains(g.Links, l.Owner.Name)) {
+			all = append(all, render.Joined{Link: l.Owner, Router: in.Router})
+		}
+	}
+	return all
+}

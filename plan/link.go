@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/vpnctl/vpnctl/plan/resource"
+)
+
+// Names of a link's attributes.
+const (
+	attrServiceCluster = "service cluster"
+	attrTransitIP      = "transit IP"
+	attrProject        = "customer's project"
+	attrAdopted        = "made by"
+)
+
+func legAttributes(before, after resource.TransitLeg) []Attribute {
+	list := value(nil, attrNetwork, before.Network, after.Network)
+	list = value(list, attrTransitIP, before.Address, settled(before.Address, after.Address))
+	if before.Router != after.Router {
+		list = value(list, attrRouter, cmp.Or(before.RouterName, before.Router), cmp.Or(after.RouterName, after.Router))
+	}
+	if after.Network == "" && before.Adopted {
+		list = append(list, Attribute{Name: attrAdopted, Before: "somebody else, and adopted"})
+	}
+	return list
+}
+
+func shareAttributes(before, after resource.NetworkShare) []Attribute {
+	list := value(nil, attrNetwork, before.Network, after.Network)
+	return value(list, attrProject, before.Project, after.Project)
+}
+
+// immovable says why a transit leg that stands can't become the wanted one: everything
+// that leads through it would have to go first.
+func immovable(x pair) (string, bool) {
+	have, want := x.have.TransitLeg, x.want.TransitLeg
+	if have == nil || want == nil {
+		return "", false
+	}
+	const anew = ": a transit leg doesn't move; take the link away and apply with --prune, then write it anew"
+	switch {
+	case have.Network != want.Network:
+		return "it stands on network " + have.Network + anew, true
+	case want.Address != resource.Unknown && have.Address != want.Address:
+		return "it has the address " + have.Address + ", not " + want.Address + anew, true
+	case have.Router != "" && have.Router != want.Router:
+		return "it joins router " + cmp.Or(have.RouterName, have.Router) + ", not " + cmp.Or(want.RouterName, want.Router) + anew, true
+	}
+	return "", false
+}
+
+// linkOn is the link whose leg stands on a router, or is to stand there; nil: none.
+func (d *draft) linkOn(router string) *party {
+	if d.onRouter == nil {
+		d.onRouter = map[string]*party{}
+		for _, g := range []resource.Graph{d.in.Desired, d.in.Observed} {
+			for _, r := range g {
+				if r.TransitLeg != nil && r.TransitLeg.Router != "" && r.Adopt == "" && !second(r.ID) {
+					d.onRouter[r.TransitLeg.Router] = d.party(r.Owner)
+				}
+			}
+		}
+	}
+	return d.onRouter[router]
+}
+
+// stays tells whether a gateway's route on a service cluster's router is left as it is
+// because that router's link is.
+func (d *draft) stays(have *resource.Resource) bool {
+	if have.Route == nil || !second(have.ID) {
+		return false
+	}
+	l := d.linkOn(have.Route.Router)
+	return l != nil && (l.fate == stay || l.refused)
+}
+
+// afterReverseRoutes has the end of a leg wait for the routes on its router that lead to
+// gateways: Neutron takes no interface away under them. One that stays keeps the leg.
+func (d *draft) afterReverseRoutes(p *party) {
+	for _, c := range p.changes {
+		leg := body(c.Before, leg)
+		if c.ID.Kind != resource.KindTransitLeg || c.Action != Delete || leg.Router == "" {
+			continue
+		}
+		for _, id := range d.reverseRoutes(leg.Router) {
+			o, planned := d.changes[id]
+			if planned && o.Action == Delete {
+				c.Needs = append(c.Needs, id)
+				continue
+			}
+			d.refuse(Refusal{
+				Owner: p.owner, ID: c.ID,
+				Message: "router " + cmp.Or(leg.RouterName, leg.Router) + " keeps a route through it, " + id.String(),
+				Hint:    "see what is said of " + d.in.Observed[id].Owner + ", or plan without --gateway",
+			})
+		}
+	}
+	if p.refused {
+		d.drop(p)
+	}
+}
+
+// reverseRoutes are the routes of ours on a service cluster's router, in order.
+func (d *draft) reverseRoutes(router string) []resource.ID {
+	if d.reverse == nil {
+		d.reverse = map[string][]resource.ID{}
+		for id, r := range d.in.Observed {
+			if r.Route != nil && second(id) && !absent(&r) && r.Proof != "" {
+				d.reverse[r.Route.Router] = append(d.reverse[r.Route.Router], id)
+			}
+		}
+		for _, ids := range d.reverse {
+			slices.SortFunc(ids, resource.ID.Compare)
+		}
+	}
+	return d.reverse[router]
+}
+
+// joined says why a gateway gets a route on another router than the estate's.
+func (d *draft) joined(c *Change) string {
+	if l := d.linkOn(c.After.Route.Router); l != nil {
+		return "reverse exposures are called from behind link " + l.owner.Name
+	}
+	return "reverse exposures need it"
+}
+
+// parted says why a gateway's route on a service cluster's router goes.
+func (d *draft) parted(p *party, c *Change) string {
+	switch l := d.linkOn(c.Before.Route.Router); {
+	case l.gone():
+		return "link " + l.owner.Name + " goes"
+	case p.gateway != nil && len(p.gateway.ReverseExposures) > 0:
+		return "it does not name link " + l.owner.Name + " any more"
+	}
+	return "no reverse exposure any more"
+}
+
+// linkEffect says which exposures lead through a link that is taken away: no tunnel ends,
+// but what is sent into it does not arrive.
+func (d *draft) linkEffect(p *party, c *Change) {
+	if c.Action != Delete || c.Before.Route == nil && c.Before.TransitLeg == nil || second(c.ID) {
+		return
+	}
+	through := d.through(p)
+	if len(through) == 0 {
+		return
+	}
+	more := ""
+	if n := len(through) - exposuresTold; n > 0 {
+		through, more = through[:exposuresTold], fmt.Sprintf(" and %d more", n)
+	}
+	c.suffer(Verdict{Impact: ImpactRestart, Consequence: "nothing reaches " + strings.Join(through, ", ") + more + " any more"})
+}
+
+// exposuresTold is how many exposures a consequence names.
+const exposuresTold = 5
+
+// through are the exposures whose targets lie behind a link, sorted.
+func (d *draft) through(p *party) []string {
+	behind := d.behind(p)
+	var all []string
+	for i := range d.in.Estate.Gateways {
+		g := &d.in.Estate.Gateways[i]
+		for _, x := range g.Exposures {
+			if a := x.Target.Address; behind.IsValid() && a.IsValid() && behind.Contains(a) {
+				all = append(all, g.Owner.Path()+"/"+x.Name)
+			}
+		}
+	}
+	return union(all, nil)
+}
+
+// behind is the service cluster's range that a link leads to, as far as its route tells.
+func (d *draft) behind(p *party) netip.Prefix {
+	if p.link != nil {
+		return p.link.CIDR
+	}
+	r := d.in.Observed[resource.ID{Kind: resource.KindRoute, Name: p.owner.Name}]
+	return body(&r, route).Destination
+}
