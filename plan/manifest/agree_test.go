@@ -36,17 +36,28 @@ var onlyValidation = []struct{ message, because string }{
 	{`service CIDR pool \S+$`, "the Estate is a file that no cluster has"},
 	{`is the Estate's lock address$`, "the Estate is a file that no cluster has"},
 	{`^\S+ is the network of ClusterLink `, "the other one is another object"},
+	{`^\S+ is the router of ClusterLink `, "the other one is another object"},
+	{`overlaps \S+ of ClusterLink `, "the other one is another object"},
+	{`overlaps \S+ behind `, "peers are other objects"},
+	{`^no Secret is read with target directory`, "the Estate is a file that no cluster has"},
+	{`is neither "true" nor "false"$`, "admission's rules see no annotations"},
+	{`is no name of a ClusterLink$`, "admission's rules see no annotations"},
+	{`^names no ClusterLink$`, "admission's rules see no annotations"},
 	{`^a second VPNPeer `, "a cluster takes the second for a change of the first"},
 }
 
 // byOthers are the cases of testdata/rules in which a request fails before admission.
 var byOthers = map[string]string{
-	"there is an Estate":           "the Estate is a file that no cluster has",
-	"an object's name is a string": "the request's address holds the name",
-	"an object has a name":         "the request's address holds the name",
-	"an object has metadata":       "the request's address holds the name",
-	"a namespace is a DNS label":   "there is no such namespace",
-	"a key given twice is refused": "kubectl refuses it when it reads the file",
+	"there is an Estate":                       "the Estate is a file that no cluster has",
+	"a link that can't be read may be there":   "the request's address holds the name",
+	"an attestation is a text":                 "metadata have a type of their own, which is read before the rules of any kind",
+	"a customer's side is abandoned in a text": "metadata have a type of their own, which is read before the rules of any kind",
+	"a gateway's links are a text":             "metadata have a type of their own, which is read before the rules of any kind",
+	"an object's name is a string":             "the request's address holds the name",
+	"an object has a name":                     "the request's address holds the name",
+	"an object has metadata":                   "the request's address holds the name",
+	"a namespace is a DNS label":               "there is no such namespace",
+	"a key given twice is refused":             "kubectl refuses it when it reads the file",
 }
 
 // onlyServer is what an API server refuses and validation can't: reasons that match.

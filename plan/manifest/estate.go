@@ -30,6 +30,7 @@ func estate(c check, w estatev1alpha1.Estate) vpn.Estate {
 	}
 	e.NetworkAttachmentTemplate = read(c, "spec.networkAttachmentTemplate", s.NetworkAttachmentTemplate, attachment)
 	e.InternalSourceCIDRs = c.internalSources(s.InternalSourceCIDRs, e.ServiceCIDRPool)
+	e.OpenStack.Clouds = c.clouds(s.OpenStack, e.Kubernetes.Target)
 	return e
 }
 

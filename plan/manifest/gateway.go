@@ -105,6 +105,7 @@ func newGateway(c check, annotations map[string]string) *gateway {
 	g.model.Owner = vpn.Owner{Kind: c.kind, Namespace: c.namespace, Name: c.name}
 	g.model.Position = c.position("").String()
 	g.model.Annotations = kept(annotations)
+	g.optIn(annotations)
 	return g
 }
 

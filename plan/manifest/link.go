@@ -11,14 +11,15 @@ import (
 // link is a ClusterLink in the making.
 type link struct {
 	check
-	model vpn.Link
+	model   vpn.Link
+	foreign bool // it names a credential: the service cluster is in a customer's project
 }
 
 // clusterLink reads a ClusterLink. Without a Secret it stays in our own project,
 // with one it leads into a customer's.
 func clusterLink(c check, w ipsecv1alpha1.ClusterLink) *link {
 	s := w.Spec
-	l := &link{check: c}
+	l := &link{check: c, foreign: s.CredentialsSecretRef != nil}
 	l.model.Owner = vpn.Owner{Kind: c.kind, Name: c.name}
 	l.model.Position = c.position("").String()
 	l.model.Annotations = kept(w.Annotations)
@@ -30,6 +31,7 @@ func clusterLink(c check, w ipsecv1alpha1.ClusterLink) *link {
 		l.credentials(*s.CredentialsSecretRef)
 	}
 	l.customer(s)
+	l.annotated()
 	return l
 }
 
@@ -49,11 +51,10 @@ func (l *link) credentials(ref ipsecv1alpha1.NamespacedSecretRef) {
 // customer checks what goes with a Secret and what doesn't.
 func (l *link) customer(s ipsecv1alpha1.ClusterLinkSpec) {
 	const field = "spec.customerProjectID"
-	foreign := s.CredentialsSecretRef != nil
 	switch {
-	case foreign && s.CustomerProjectID == "":
+	case l.foreign && s.CustomerProjectID == "":
 		l.fail(field, refuse("required with credentialsSecretRef, but missing"))
-	case !foreign && s.CustomerProjectID != "":
+	case !l.foreign && s.CustomerProjectID != "":
 		l.fail(field, refuse("set without credentialsSecretRef").with("remove it: the link stays in our own project"))
 	case strings.TrimSpace(s.CustomerProjectID) != s.CustomerProjectID:
 		l.fail(field, refuse("%s has white space around it", quoted(s.CustomerProjectID)))
@@ -62,7 +63,7 @@ func (l *link) customer(s ipsecv1alpha1.ClusterLinkSpec) {
 	case len(s.CustomerProjectID) > 64:
 		l.fail(field, refuse("longer than 64 characters"))
 	}
-	if foreign && s.TransitIP != "" {
+	if l.foreign && s.TransitIP != "" {
 		l.fail("spec.transitIP", refuse("can't be pinned with credentialsSecretRef: Neutron chooses the address in a customer's project").with("remove it"))
 	}
 }

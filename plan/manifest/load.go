@@ -87,7 +87,8 @@ type reading struct {
 	lost    bool                         // a document could not be read, so something may seem to be missing
 	broken  bool                         // one of those is meant to be a manifest
 
-	sourceless bool // the Estate was read, and names no internal sources: not even unreadable ones
+	settings   check // of the Estate, once it was read
+	sourceless bool  // the Estate was read, and names no internal sources: not even unreadable ones
 }
 
 // sources finds the Estate's file and reads all others.
@@ -197,7 +198,7 @@ func (r *reading) estate(o *object, place string) vpn.Estate {
 	c := check{o, &r.found}
 	var w estatev1alpha1.Estate
 	c.unreadable(r.decoder.Into(o.root, &w))
-	r.sourceless = c.sourceless()
+	r.settings, r.sourceless = c, c.sourceless()
 	return estate(c, w)
 }
 

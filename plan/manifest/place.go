@@ -105,4 +105,5 @@ var samples = map[string]string{
 	"network":      "vpn-transit", "router": "gateway-router", "floatingIPPool": "public",
 	"nodes": "{name: worker-1, serverID: c3f0ea92-3c32-4141-bf59-214fe50dcac9}", "serverID": "c3f0ea92-3c32-4141-bf59-214fe50dcac9",
 	"serviceClusterRouter": "customer-router", "serviceClusterCIDR": "10.40.0.0/16", "namespace": "default",
+	"link": "north", "cloud": "customer-north",
 }

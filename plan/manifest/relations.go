@@ -38,8 +38,11 @@ func (r *relations) check() {
 		r.sources(g)
 		r.reserved(g)
 	}
-	r.linkRoutes()
+	r.linkNetworks()
+	r.linkRouters()
 	r.transitIPs()
+	r.optIns()
+	r.clouds()
 }
 
 // join gives every peer to its gateway, and refuses those without one.
@@ -170,48 +173,6 @@ func (r *relations) serviceCIDRs() {
 		r.pinned[p.cidr] = p
 		if pool := r.estate.ServiceCIDRPool; !pool.IsValid() || !pool.Overlaps(p.cidr) {
 			r.outside = append(r.outside, p)
-		}
-	}
-}
-
-// linkRoutes refuses two links for one network: the router has one route for it.
-func (r *relations) linkRoutes() {
-	first := map[netip.Prefix]*link{}
-	for _, l := range r.links {
-		const field = "spec.serviceClusterCIDR"
-		cidr, pool := l.model.CIDR, r.estate.ServiceCIDRPool
-		if !cidr.IsValid() {
-			continue
-		}
-		if f := first[cidr]; f != nil {
-			at := f.position(field)
-			l.fail(field, refuse("%s is the network of %s too (%s)", cidr, f, at), at)
-			continue
-		}
-		first[cidr] = l
-		if pool.IsValid() && cidr.Overlaps(pool) {
-			l.fail(field, refuse("%s overlaps the service CIDR pool %s", cidr, pool))
-		}
-	}
-}
-
-// transitIPs refuses one transit address for two links.
-func (r *relations) transitIPs() {
-	first := map[netip.Addr]*link{}
-	for _, l := range r.links {
-		const field = "spec.transitIP"
-		a := l.model.TransitIP
-		if !a.IsValid() {
-			continue
-		}
-		if f := first[a]; f != nil {
-			at := f.position(field)
-			l.fail(field, refuse("%s is pinned by %s too (%s)", a, f, at), at)
-			continue
-		}
-		first[a] = l
-		if a == r.estate.OpenStack.LockAddress {
-			l.fail(field, refuse("%s is the Estate's lock address", a))
 		}
 	}
 }

@@ -39,6 +39,10 @@ type OpenStack struct {
 	Router         string     `json:"router"`               // name or ID
 	FloatingIPPool string     `json:"floatingIPPool"`       // name or ID
 	LockAddress    netip.Addr `json:"lockAddress,omitzero"` // zero: the last host of the transit subnet
+
+	// Clouds are entries of clouds.yaml for customers' projects, by the name of the
+	// cross-tenant link that leads there; target directory only.
+	Clouds map[string]string `json:"clouds,omitempty"`
 }
 
 // Kubernetes says where the Kubernetes side goes.

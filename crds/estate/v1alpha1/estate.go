@@ -75,6 +75,19 @@ type OpenStack struct {
 	// LockAddress is the address of the transit subnet that the run which
 	// writes holds. Default: the last host of that subnet.
 	LockAddress string `json:"lockAddress,omitempty"`
+	// Links say how the customers' projects of ClusterLinks are reached. Target
+	// directory only: in a cluster the Secret that a ClusterLink names holds the
+	// credential.
+	Links []LinkCloud `json:"links,omitempty"`
+}
+
+// LinkCloud says how one ClusterLink's customer project is reached.
+type LinkCloud struct {
+	// Link is the name of a ClusterLink with credentialsSecretRef.
+	Link string `json:"link"`
+	// Cloud is an entry of clouds.yaml with an application credential for the
+	// customer's project, and not the Estate's own.
+	Cloud string `json:"cloud"`
 }
 
 // Kubernetes says where the objects of a gateway go.
