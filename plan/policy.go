@@ -160,11 +160,14 @@ func (d *draft) limitDeletes() {
 		limit = 0
 	}
 	var names []string
-	deletes := 0
+	deletes, one, many, counts := 0, "gateway or peer", "gateways and peers", "a gateway counts, and each of its peers"
 	for _, p := range d.sorted {
 		switch {
 		case p.refused || p.fate == stay:
 		case p.fate == remove:
+			if !p.owner.Gateway() {
+				one, many, counts = "gateway, peer or link", "gateways, peers and links", "a gateway counts, each of its peers, and a link"
+			}
 			deletes += 1 + len(p.peers())
 			names = append(names, p.owner.Path()+company(p.peers()))
 		default:
@@ -179,8 +182,8 @@ func (d *draft) limitDeletes() {
 	}
 	d.withhold()
 	d.refuse(Refusal{
-		Message: fmt.Sprintf("%s would be deleted, more than %d: %s", count(deletes, "gateway, link or peer", "gateways, links and peers"), limit, strings.Join(names, ", ")),
-		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant: a gateway counts, each of its peers, and a link", deletes),
+		Message: fmt.Sprintf("%s would be deleted, more than %d: %s", count(deletes, one, many), limit, strings.Join(names, ", ")),
+		Hint:    fmt.Sprintf("--max-deletes %d, if that is meant: %s", deletes, counts),
 	})
 }
 

@@ -223,7 +223,7 @@ func TestPolicy(t *testing.T) {
 				r.ID.Name, r.Owner = "x", "Nonsense"
 				w.Observed.Add(r)
 			},
-			notices: []string{`"Nonsense" is not a gateway: what is tagged so is left alone`},
+			notices: []string{`"Nonsense" is neither a gateway nor a link: what is tagged so is left alone`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -73,6 +73,10 @@ func (d *draft) reason(p *party, c *Change, w why) string {
 		return floatingIPReason(c)
 	case c.After.Route != nil:
 		return routeReason(c)
+	case c.After.TransitLeg != nil:
+		return "its port joins no router"
+	case c.After.NetworkShare != nil:
+		return "the manifests ask for another project"
 	case c.After.Applied != nil:
 		return recorded
 	}

@@ -105,6 +105,9 @@ func (j *judgement) routerName(id string) string {
 // be taken over: one that carries nobody's mark and joins a link's router already, at the
 // address that the link asks for or has, or the lowest where it asks for none.
 func (j *judgement) judgeOccupants() {
+	if !j.legless() { // nobody looked beyond what is ours: no link needs an address
+		j.transit = slices.DeleteFunc(slices.Clone(j.ports), func(p port) bool { return p.Network != j.network.ID })
+	}
 	slices.SortFunc(j.transit, func(a, b port) int { return a.facts().PortAddress.Compare(b.facts().PortAddress) })
 	for _, p := range j.transit {
 		_, o, described := state.ReadDescription(p.Description)

@@ -2,11 +2,13 @@ package openstack
 
 import (
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
@@ -139,7 +141,7 @@ func TestLedgersOfOtherEstatesThatAreNotKnown(t *testing.T) {
 		"nobody knows whose, but its range":     {[]string{state.ManagedTag, state.Prefix + "service-cidr=100.64.9.0/24"}, 0},
 		"a link has no range":                   {state.Tags("other", link), 0},
 		"a link of a newer vpnctl has no range": {append(state.Tags("other", link), state.Prefix+"leg-port=p1"), 0},
-		"a link of this estate has no range":    {state.Tags("prod", link), 0},
+		"a link of this estate has no range":    {state.LinkTags(alloc.LinkLedger{Estate: "prod", Owner: link, CIDR: netip.MustParsePrefix("10.40.0.0/16"), TransitIP: netip.MustParseAddr("10.254.0.9")}), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, h, w := built(t)

@@ -28,8 +28,8 @@ func (in Input) leaving(seen *cloud.Observation) []vpn.Owner {
 			goes[o] = in.Options.Prune && !in.Spares(o)
 		}
 	}
-	for _, g := range in.Estate.Gateways {
-		delete(goes, g.Owner)
+	for o := range in.written() {
+		delete(goes, o)
 	}
 	maps.DeleteFunc(goes, func(_ vpn.Owner, is bool) bool { return !is })
 	return slices.SortedFunc(maps.Keys(goes), vpn.Owner.Compare)

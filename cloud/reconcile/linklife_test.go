@@ -21,28 +21,33 @@ var (
 
 // links are lives with a link in them.
 func links() map[string]life {
+	back := step{anywhere(unlinked), plan.Options{Prune: true}}
 	return map[string]life{
 		"link":                                  {steps: []step{joined}},
-		"link to gateways":                      {steps: []step{made, joined}},
+		"link to gateways":                      {steps: []step{{anywhere(unlinked), plan.Options{}}, joined}},
 		"link adopted":                          {steps: []step{{handmade, plan.Options{}}}},
-		"link pruned":                           {steps: []step{joined, {anywhere(world.Estate), plan.Options{Prune: true}}}},
-		"link adopted, pruned":                  {steps: []step{{handmade, plan.Options{}}, {anywhere(world.Estate), plan.Options{Prune: true}}}},
-		"linked gateways pruned":                {steps: []step{joined, {anywhere(linkedAlone), plan.Options{Prune: true, Hold: -1}}}},
-		"link and gateways pruned":              {steps: []step{joined, {anywhere(fewer), plan.Options{Prune: true, Hold: -1}}}},
+		"link pruned":                           {steps: []step{joined, back}},
+		"link adopted, pruned":                  {steps: []step{{handmade, plan.Options{}}, back}},
+		"linked gateway pruned":                 {steps: []step{joined, {anywhere(linkedAlone), plan.Options{Prune: true, Hold: -1}}}},
+		"link and gateway pruned":               {steps: []step{joined, {anywhere(globexAlone), plan.Options{Prune: true, Hold: -1}}}},
 		"linked gateway's reverse exposures go": {steps: []step{joined, {anywhere(linkedForward), plan.Options{}}}},
 	}
 }
 
+// unlinked has two gateways, one of which are called on our side; globexAlone has one.
+func unlinked(t testing.TB) vpn.Estate    { return world.EstateOf(t, "acme", "globex") }
+func globexAlone(t testing.TB) vpn.Estate { return world.EstateOf(t, "globex") }
+
 // linked has a link to the service cluster of our own project.
 func linked(t testing.TB) vpn.Estate {
-	e := world.Estate(t)
+	e := unlinked(t)
 	e.Links = []vpn.Link{{Owner: north, Router: "service-cluster-router", CIDR: netip.MustParsePrefix("10.250.0.0/16")}}
 	return e
 }
 
-// linkedAlone has the link, and fewer gateways.
+// linkedAlone has the link, and one gateway alone.
 func linkedAlone(t testing.TB) vpn.Estate {
-	e := fewer(t)
+	e := globexAlone(t)
 	e.Links = linked(t).Links
 	return e
 }
@@ -80,7 +85,7 @@ func handmade(w *world.World) vpn.Estate {
 // somebody calls; a second plan is empty, and pruned nothing is left of it.
 func TestALinkJoinsAServiceCluster(t *testing.T) {
 	w := world.New(t, simulator.Options{})
-	w.Apply(world.Estate(t), plan.Options{})
+	w.Apply(unlinked(t), plan.Options{})
 	before := w.Look()
 	p := w.Plan(linked(t), plan.Options{})
 	var reverse []string
@@ -105,7 +110,7 @@ func TestALinkJoinsAServiceCluster(t *testing.T) {
 	if again := w.Plan(linked(t), plan.Options{}); len(again.Changes)+len(again.Refusals) > 0 {
 		t.Errorf("not empty: %+v %+v", again.Changes, again.Refusals)
 	}
-	w.Apply(world.Estate(t), plan.Options{Prune: true})
+	w.Apply(unlinked(t), plan.Options{Prune: true})
 	if after := w.Look(); after != before {
 		t.Errorf("something is left or gone:\n%s", cmp.Diff(before, after))
 	}

@@ -58,9 +58,9 @@ func (d *decision) releasedLinks() []vpn.Owner {
 		return nil
 	}
 	var gone []vpn.Owner
+	written := d.written()
 	for _, l := range d.seen.Links {
-		written := slices.ContainsFunc(d.Estate.Links, func(w vpn.Link) bool { return w.Owner == l.Owner })
-		if !written && !d.Spares(l.Owner) {
+		if !written[l.Owner] && !d.Spares(l.Owner) {
 			gone = append(gone, l.Owner)
 		}
 	}

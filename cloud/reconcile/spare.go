@@ -21,10 +21,7 @@ func (d *decision) spareOthers() {
 	if spared == nil {
 		spared = map[vpn.Owner]string{}
 	}
-	written := map[vpn.Owner]bool{}
-	for _, g := range d.Estate.Gateways {
-		written[g.Owner] = true
-	}
+	written := d.written()
 	for _, o := range present(d.seen) {
 		if !written[o] && !d.Deleted[o] && !d.Spares(o) {
 			spared[o] = Orphaned
@@ -33,11 +30,27 @@ func (d *decision) spareOthers() {
 	d.Spared = spared
 }
 
+// written are the owners that have a manifest.
+func (in Input) written() map[vpn.Owner]bool {
+	all := map[vpn.Owner]bool{}
+	for _, g := range in.Estate.Gateways {
+		all[g.Owner] = true
+	}
+	for _, l := range in.Estate.Links {
+		all[l.Owner] = true
+	}
+	return all
+}
+
 // present are the owners of whom anything was seen.
 func present(o *cloud.Observation) []vpn.Owner {
 	var all []vpn.Owner
 	seen := map[string]bool{}
 	for _, l := range o.Ledgers {
+		seen[l.Owner.String()] = true
+		all = append(all, l.Owner)
+	}
+	for _, l := range o.Links {
 		seen[l.Owner.String()] = true
 		all = append(all, l.Owner)
 	}
@@ -54,6 +67,9 @@ func present(o *cloud.Observation) []vpn.Owner {
 func (r *Result) Remaining() map[vpn.Owner]bool {
 	there := map[vpn.Owner]bool{}
 	for _, l := range r.Seen.Ledgers {
+		there[l.Owner] = true
+	}
+	for _, l := range r.Seen.Links {
 		there[l.Owner] = true
 	}
 	for _, c := range r.Plan.Changes {
