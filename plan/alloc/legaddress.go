@@ -53,31 +53,45 @@ func legProblem(at netip.Addr, is, why, hint string) *Problem {
 	return &Problem{Message: fmt.Sprintf("transit IP %s %s, but %s", at, is, why), Hint: hint, Reason: ipsecv1alpha1.ReasonTransitLegPort}
 }
 
+const otherLeg = "pin another one, or leave it out to have one allocated"
+
 // refused finds why a link can't have an address; it is empty where it can.
 func (a *legs) refused(l vpn.Link, at netip.Addr) (why, hint string) {
-	const other = "pin another one, or leave it out to have one allocated"
-	o, taken := a.occupants[at]
-	if taken && a.ownerOf(o) == l.Owner {
+	if o, taken := a.occupants[at]; taken && a.ownerOf(o) == l.Owner {
 		return "", ""
 	}
-	if why := outside(a.in.Subnet, at); why != "" {
-		return why, other
+	if why := a.occupied(l, at); why != "" {
+		return why, otherLeg
 	}
+	return a.promised(l, at)
+}
+
+// occupied finds what there is at an address.
+func (a *legs) occupied(l vpn.Link, at netip.Addr) string {
+	if why := outside(a.in.Subnet, at); why != "" {
+		return why
+	}
+	o, taken := a.occupants[at]
 	switch {
 	case a.in.Reserved[at] != "":
-		return "it is " + a.in.Reserved[at], other
+		return "it is " + a.in.Reserved[at]
 	case taken && !a.adoptable(l, o) && !a.released[a.ownerOf(o)]:
-		return o.By + " has it", other
+		return o.By + " has it"
 	case a.foreign[at] != "" && a.ledgers[l.Owner].TransitIP != at:
-		return a.foreign[at] + " holds it", other
+		return a.foreign[at] + " holds it"
 	}
+	return ""
+}
+
+// promised finds which other link is to have an address, by its ledger or by a pin.
+func (a *legs) promised(l vpn.Link, at netip.Addr) (why, hint string) {
 	holder, held := a.holders[at]
 	if held && holder.Owner == l.Owner {
 		return "", ""
 	}
-	for _, pins := range a.pins[at] {
-		if pins != l.Owner && l.TransitIP == at {
-			return fmt.Sprintf("%s pins it too", pins), "pin another one in either of them, or leave it out to have one allocated"
+	for _, other := range a.pins[at] {
+		if other != l.Owner && l.TransitIP == at {
+			return fmt.Sprintf("%s pins it too", other), "pin another one in either of them, or leave it out to have one allocated"
 		}
 	}
 	if !held {

@@ -2,6 +2,7 @@ package alloc_test
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +113,13 @@ func runLegs(t *testing.T, cases map[string]legCase) {
 			if c.want == nil {
 				c.want = map[string]string{}
 			}
+			slices.Reverse(c.in.Links)
+			slices.Reverse(c.in.Ledgers)
+			slices.Reverse(c.in.Occupants)
+			again, problemsAgain := alloc.AssignLegs(c.in)
+			if diff := cmp.Diff(got, again, compare) + cmp.Diff(problems, problemsAgain); diff != "" {
+				t.Errorf("the other way round (-first +second):\n%s", diff)
+			}
 			if diff := cmp.Diff(c.want, showLegs(got)); diff != "" {
 				t.Errorf("ledgers (-want +got):\n%s", diff)
 			}
@@ -130,6 +138,8 @@ func showLegs(ledgers map[vpn.Owner]alloc.LinkLedger) map[string]string {
 		text := "into " + l.Customer
 		if !l.Cross() {
 			text = l.TransitIP.String()
+		} else if l.TransitIP.IsValid() {
+			text += " at " + l.TransitIP.String()
 		}
 		if l.Adopted != "" {
 			text += " takes over " + l.Adopted

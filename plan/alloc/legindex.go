@@ -92,9 +92,7 @@ func (a *legs) readOccupants() {
 	})
 	for _, o := range all {
 		a.scan.pass(o.Address)
-		if _, twice := a.occupants[o.Address]; !twice {
-			a.occupants[o.Address] = o
-		}
+		a.occupants[o.Address] = o
 		if owner := a.ownerOf(o); !owner.IsZero() {
 			a.own[owner] = append(a.own[owner], o)
 		}
@@ -107,7 +105,7 @@ func (a *legs) readOccupants() {
 // ownerOf is whose a port is: by its marks, or, where another hand took them all away,
 // the link that has it on record as its leg.
 func (a *legs) ownerOf(o Occupant) vpn.Owner {
-	if by := a.recorded[o.Port]; !o.Marked && o.Owner.IsZero() && o.Port != "" && a.ledgers[by].Leg == o.Port {
+	if by := a.recorded[o.Port]; !o.Marked && o.Port != "" && a.ledgers[by].Leg == o.Port {
 		return by
 	}
 	return o.Owner

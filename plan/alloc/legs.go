@@ -69,11 +69,9 @@ func (a *legs) assign(l vpn.Link) {
 		found = append(found, *p)
 	}
 	settled := true
-	switch {
-	case now.Cross():
+	if now.Cross() {
 		now.TransitIP = netip.Addr{}
-	case was.Cross(): // which is refused
-	default:
+	} else {
 		at, p := a.transitIP(l, was)
 		if p == nil {
 			p = a.crowded(l, at)

@@ -90,7 +90,9 @@ func (s scan) exhausted() *Problem {
 // outside says why an address is none of a host of the subnet; empty: it is.
 func outside(subnet netip.Prefix, at netip.Addr) string {
 	switch {
-	case !at.Is4() || !subnet.Contains(at):
+	case !at.Is4():
+		return "it is not an IPv4 address"
+	case !subnet.Contains(at):
 		return fmt.Sprintf("it lies outside of %s, the transit subnet", subnet)
 	case subnet.Bits() < 31 && at == subnet.Masked().Addr():
 		return fmt.Sprintf("it is the network address of %s, the transit subnet", subnet)
