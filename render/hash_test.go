@@ -22,9 +22,13 @@ func TestHashIsTheIntent(t *testing.T) {
 		"another pool of the estate changes nothing": {func(in *Input) { in.Estate.OpenStack.FloatingIPPool = "other" }, true},
 		"more gateways on a node":                    {func(in *Input) { in.Estate.Pod.MaxGatewaysPerNode = 99 }, true},
 		"another gateway in the estate":              {func(in *Input) { in.Estate.Gateways = []vpn.Gateway{globex().Gateway} }, true},
+		"a link that joins the estate":               {func(in *Input) { in.Estate.Links = []vpn.Link{{Router: "north"}} }, true},
+		"another cloud of a link":                    {func(in *Input) { in.Estate.OpenStack.Clouds = map[string]string{"south": "customer"} }, true},
+		"no links, in so many words":                 {func(in *Input) { in.Gateway.Links = []string{} }, true},
 		"another node to choose from":                {func(in *Input) { in.Estate.Kubernetes.Nodes = []vpn.Node{{Name: "x"}} }, true},
 		"what was observed of the ledger":            {func(in *Input) { in.Ledger.Ref, in.Ledger.Applied, in.Ledger.Created = "x", "y", time.Unix(1, 0) }, true},
 
+		"a link that may reach it":       {func(in *Input) { in.Gateway.Links = []string{"south"} }, false},
 		"another peer address":           {func(in *Input) { in.Gateway.Peers[0].Address = addr("198.51.100.9") }, false},
 		"another virtual IP":             {func(in *Input) { in.Ledger.VirtualIPs = map[string]byte{"erp": 10, "web": 12, "scada": 200} }, false},
 		"another image":                  {func(in *Input) { in.Estate.Pod.Image = "x" }, false},
@@ -45,5 +49,21 @@ func TestHashIsTheIntent(t *testing.T) {
 				t.Errorf("the hash is the same: %v, want %v", same, c.same)
 			}
 		})
+	}
+}
+
+// TestHashInAClusterKnowsLinks: annotations don't count in a cluster, but a link that one
+// of them names does.
+func TestHashInAClusterKnowsLinks(t *testing.T) {
+	in := copied(t, acme())
+	in.Estate.Kubernetes.Target = vpn.TargetCluster
+	want := Hash(in)
+	in.Gateway.Annotations = map[string]string{"ipsec.bnerd.net/cluster-links": "south"}
+	if Hash(in) != want {
+		t.Error("the annotation's text counts")
+	}
+	in.Gateway.Links = []string{"south"}
+	if Hash(in) == want {
+		t.Error("the link doesn't count")
 	}
 }

@@ -139,3 +139,21 @@ func (c *Cluster) keepValid() {
 		c.Estate.Gateways[i].Manifests = nil
 	}
 }
+
+// LinkOf reads one ClusterLink as a cluster holds it, and finds what is wrong with it
+// alone. With an error the link is what could be read of it, its annotations among that.
+// Text that holds no ClusterLink is an error, and gives the zero Link.
+func LinkOf(data []byte) (vpn.Link, Diagnostics) {
+	r := &reading{decoder: new(decode.Decoder)}
+	for _, o := range r.documents(file{name: ipsecv1alpha1.KindClusterLink, data: data}) {
+		if o.kind == ipsecv1alpha1.KindClusterLink {
+			o.placeless = true
+			c := check{o, &r.found}
+			return clusterLink(c, into[ipsecv1alpha1.ClusterLink](r, c)).model, r.found.sort()
+		}
+	}
+	if r.found.Errors() == 0 {
+		r.failFile(ipsecv1alpha1.KindClusterLink, refuse("holds no ClusterLink"))
+	}
+	return vpn.Link{}, r.found.sort()
+}

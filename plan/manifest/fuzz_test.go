@@ -30,6 +30,9 @@ func FuzzLoad(f *testing.F) {
 	f.Add(link)
 	f.Add(bomb())
 	f.Add(wide(link))
+	f.Add(strings.Replace(link, "{name: north}", `{name: north, annotations: {ipsec.bnerd.net/tenant-isolation-attested: "x; 2026-11-30", ipsec.bnerd.net/abandon-customer-side: "true"}}`, 1))
+	f.Add(link + "---\n" + strings.NewReplacer("north", "south", "10.40.0.0/16", "10.40.1.0/24").Replace(link))
+	f.Add(strings.Replace(link, "{name: north}", "{name: north, annotations: {ipsec.bnerd.net/cluster-links: 'a, ,A,a'}}", 1))
 	f.Add("a: &a [*a]\n<<: *a\n? [x]\n: !!binary y\n")
 	estate := filepath.Join(f.TempDir(), "vpnctl.yaml")
 	if err := os.WriteFile(estate, []byte(strings.TrimPrefix(soundEstate, "\n---\n")), 0o644); err != nil {
@@ -51,6 +54,14 @@ func FuzzLoad(f *testing.F) {
 				t.Error("an error, and an estate")
 			}
 			return
+		}
+		if err := loaded.Estate.Check(); err != nil {
+			t.Errorf("what was read has not the shape of an estate: %v", err)
+		}
+		for _, l := range loaded.Estate.Links {
+			if got, _ := l.Attested(); got.Who == "" && l.Cross() && found.Warnings() == 0 {
+				t.Errorf("%s is not attested, and nobody says so", l.Owner)
+			}
 		}
 		again(t, estate, loaded)
 	})
