@@ -71,7 +71,7 @@ func (r *relations) optIns() {
 		for _, name := range g.model.Links {
 			switch l := links[name]; {
 			case l == nil && !r.reading.lost:
-				g.warn(field, refuse("there is no ClusterLink %s", quoted(name)).did(name, r.linkNames()))
+				g.warn(field, refuse("there is no ClusterLink %s", quoted(name)).did(name, r.linkNames(g.model.Links)))
 			case l != nil && !l.foreign:
 				at := l.position("")
 				r.reading.remark(g.object, field, refuse("%s need not be named (%s): a link of our own project reaches every gateway with reverse exposures", l, at), at)

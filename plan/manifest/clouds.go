@@ -69,17 +69,20 @@ func (r *relations) idle(name string, l *link) {
 	field := fmt.Sprintf("%s[%d].link", cloudsField, i)
 	switch {
 	case l == nil && !r.reading.lost:
-		c.warn(field, refuse("there is no ClusterLink %s", quoted(name)).did(name, r.linkNames()))
+		c.warn(field, refuse("there is no ClusterLink %s", quoted(name)).did(name, r.linkNames(nil)))
 	case l != nil && !l.foreign:
 		at := l.position("")
 		c.warn(field, refuse("has no effect: %s stays in our own project (%s)", l, at), at)
 	}
 }
 
-func (r *relations) linkNames() []string {
+// linkNames are those of the links that are not named yet.
+func (r *relations) linkNames(named []string) []string {
 	var out []string
 	for _, l := range r.links {
-		out = append(out, l.name)
+		if !slices.Contains(named, l.name) {
+			out = append(out, l.name)
+		}
 	}
 	return out
 }
