@@ -7,8 +7,53 @@ import (
 	"strings"
 
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/manifest/decode"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
+
+// annotatable are the annotations that are read, and on which kinds.
+var annotatable = map[string][]string{
+	ipsecv1alpha1.AnnotationAttested: {ipsecv1alpha1.KindClusterLink},
+	ipsecv1alpha1.AnnotationAbandon:  {ipsecv1alpha1.KindClusterLink},
+	ipsecv1alpha1.AnnotationLinks:    {vpnv1alpha1.KindVPNGateway, ipsecv1alpha1.KindIPsecGateway},
+}
+
+// annotations warns about those of an object that say something elsewhere, or would if
+// they were written as they are read. Anybody's others are fine.
+func (c check) annotations() {
+	list := c.root.Find("metadata.annotations")
+	if list == nil {
+		return
+	}
+	for _, f := range list.Fields {
+		kinds, known := annotatable[f.Name]
+		switch {
+		case known && !slices.Contains(kinds, c.kind):
+			c.warn(annotation(f.Name), refuse("has no effect on a %s", c.kind).with("it belongs to a %s", strings.Join(kinds, " or ")))
+		case !known && meantAnnotation(f.Name) != "":
+			c.warn(annotation(f.Name), refuse("says nothing to vpnctl").with("%s?", meantAnnotation(f.Name)))
+		}
+	}
+}
+
+// meantAnnotation is the annotation that another one of our domain is a slip away from.
+func meantAnnotation(name string) string {
+	group, own, _ := strings.Cut(name, "/")
+	if !strings.HasSuffix(group, ".bnerd.net") || name == resource.OwnerAnnotation { // which apply writes on each
+		return ""
+	}
+	var names []string
+	for known := range annotatable {
+		names = append(names, strings.TrimPrefix(known, ipsecv1alpha1.Group+"/"))
+	}
+	slices.Sort(names)
+	if near := decode.Nearest(own, names); near != "" {
+		return ipsecv1alpha1.Group + "/" + near
+	}
+	return ""
+}
 
 // annotation is the field path of an annotation.
 func annotation(name string) string { return fmt.Sprintf("metadata.annotations[%q]", name) }

@@ -209,6 +209,7 @@ func (r *reading) objectsInto(e *vpn.Estate, objects []*object) {
 	var links []*link
 	for _, o := range objects {
 		c := check{o, &r.found}
+		c.annotations()
 		switch o.kind {
 		case vpnv1alpha1.KindVPNGateway:
 			gateways = append(gateways, vpnGateway(c, into[vpnv1alpha1.VPNGateway](r, c)))
