@@ -16,6 +16,7 @@ func (d *draft) effect(p *party, c *Change) {
 		d.linkEffect(p, c)
 		return
 	}
+	d.backEffect(p, c)
 	if !p.running() || c.Action == Release {
 		return
 	}

@@ -15,7 +15,6 @@ const (
 	attrServiceCluster = "service cluster"
 	attrTransitIP      = "transit IP"
 	attrProject        = "customer's project"
-	attrAdopted        = "made by"
 )
 
 func legAttributes(before, after resource.TransitLeg) []Attribute {
@@ -23,9 +22,6 @@ func legAttributes(before, after resource.TransitLeg) []Attribute {
 	list = value(list, attrTransitIP, before.Address, settled(before.Address, after.Address))
 	if before.Router != after.Router {
 		list = value(list, attrRouter, cmp.Or(before.RouterName, before.Router), cmp.Or(after.RouterName, after.Router))
-	}
-	if after.Network == "" && before.Adopted {
-		list = append(list, Attribute{Name: attrAdopted, Before: "somebody else, and adopted"})
 	}
 	return list
 }
@@ -146,6 +142,9 @@ func (d *draft) linkEffect(p *party, c *Change) {
 	if c.Action != Delete || c.Before.Route == nil && c.Before.TransitLeg == nil || second(c.ID) {
 		return
 	}
+	if body(c.Before, leg).Adopted {
+		c.suffer(Verdict{Consequence: "somebody else had made it before it was adopted"})
+	}
 	through := d.through(p)
 	if len(through) == 0 {
 		return
@@ -155,6 +154,16 @@ func (d *draft) linkEffect(p *party, c *Change) {
 		through, more = through[:exposuresTold], fmt.Sprintf(" and %d more", n)
 	}
 	c.suffer(Verdict{Impact: ImpactRestart, Consequence: "nothing reaches " + strings.Join(through, ", ") + more + " any more"})
+}
+
+// backEffect says whose calls stop with a gateway's route on a service cluster's router.
+func (d *draft) backEffect(p *party, c *Change) {
+	if p.gateway == nil || c.Action != Delete || c.Before.Route == nil || !second(c.ID) || len(p.gateway.ReverseExposures) == 0 {
+		return
+	}
+	if l := d.linkOn(c.Before.Route.Router); l != nil {
+		c.suffer(Verdict{Impact: ImpactRestart, Consequence: "nobody behind link " + l.owner.Name + " reaches its reverse exposures any more"})
+	}
 }
 
 // exposuresTold is how many exposures a consequence names.

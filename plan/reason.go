@@ -113,12 +113,12 @@ func (d *draft) deleteReason(p *party, c *Change) string {
 		return "nothing is left to list"
 	case p.gone():
 		return NoManifest
+	case p.gateway != nil && c.Before.Route != nil && second(c.ID) && d.linkOn(c.Before.Route.Router) != nil:
+		return d.parted(p, c)
 	case second(c.ID) || c.Before.CutOff:
 		return cutOffChange
 	case c.Drift:
 		return "not part of what was applied"
-	case c.ID.Kind == resource.KindRoute && second(c.ID) && d.linkOn(c.Before.Route.Router) != nil:
-		return d.parted(p, c)
 	case c.ID.Kind == resource.KindRoute:
 		return "no reverse exposure any more"
 	case c.ID.Kind == kindVPNPeer:

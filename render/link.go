@@ -22,7 +22,10 @@ type LinkInput struct {
 }
 
 // Router is a service cluster's.
-type Router struct{ ID, Name string }
+type Router struct {
+	ID   string
+	Name string `json:"-"` // for people
+}
 
 // Link returns everything that one link should have.
 //
@@ -92,7 +95,7 @@ func (l *linking) address() string {
 // LinkHash is the intent behind a link in 16 characters, as Hash is that behind a gateway.
 func LinkHash(in LinkInput) string {
 	link := in.Link
-	link.Position, link.Cloud, link.Annotations = "", "", nil
+	link.Position, link.Cloud, link.Credentials, link.Annotations = "", "", vpn.NamespacedRef{}, nil
 	data, err := json.Marshal(struct {
 		Version string
 		Estate  vpn.Estate

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // cloud adds the OpenStack side.
@@ -19,17 +20,15 @@ func (r *rendering) cloud() {
 		r.add(resource.Resource{ID: r.id(resource.KindRoute), Route: r.desiredRoute()}, port, address)
 	}
 	for _, j := range r.in.Joined {
-		r.add(resource.Resource{ID: r.reverseID(j), Route: &resource.Route{
+		r.add(resource.Resource{ID: ReverseRouteID(r.in.Gateway.Owner, j.Router.ID), Route: &resource.Route{
 			Router: j.Router.ID, RouterName: j.Router.Name, Destination: r.in.Ledger.ServiceCIDR, NextHop: r.port.Address,
 		}}, port, address, LegID(j.Link))
 	}
 }
 
-// reverseID names a gateway's route on a service cluster's router.
-func (r *rendering) reverseID(j Joined) resource.ID {
-	id := r.id(resource.KindRoute)
-	id.Name += "@" + j.Router.ID
-	return id
+// ReverseRouteID names a gateway's route on a service cluster's router.
+func ReverseRouteID(o vpn.Owner, router string) resource.ID {
+	return resource.ID{Kind: resource.KindRoute, Namespace: o.Namespace, Name: o.Name + "@" + router}
 }
 
 // routed tells whether the service CIDR must be reachable from our side: a reverse

@@ -212,7 +212,7 @@ func (d *decision) allocate() {
 
 func (d *decision) problems(all []alloc.Problem, reason string) {
 	for _, p := range all {
-		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint, Reason: reason})
+		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint, Reason: cmp.Or(p.Reason, reason)})
 	}
 }
 

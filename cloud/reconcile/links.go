@@ -39,9 +39,7 @@ func (d *decision) allocateLegs() {
 		Links: d.Estate.Links, Ledgers: d.seen.Links, Released: d.releasedLinks(), Estate: d.Estate.Name,
 		Subnet: d.seen.Facts.Subnet, Reserved: d.reservedHosts(), Occupants: d.seen.Occupants, Routers: routers,
 	})
-	for _, p := range problems {
-		d.note(plan.Refusal{Owner: p.Owner, Message: p.Message, Hint: p.Hint, Reason: p.Reason})
-	}
+	d.problems(slices.DeleteFunc(problems, d.ledgerless), "")
 	for _, l := range d.Estate.Links {
 		ledger, given := ledgers[l.Owner]
 		r, resolved := d.seen.Facts.Links[l.Owner.String()]
@@ -84,7 +82,8 @@ func (d *decision) reservedHosts() map[netip.Addr]string {
 }
 
 // joined are the service clusters' routers that lead back to a gateway: those of all
-// links in our own project.
+// links in our own project. One that has lost its manifest and is left as it is leads to
+// whom it did.
 func (d *decision) joined(g vpn.Gateway) []render.Joined {
 	var all []render.Joined
 	for _, l := range d.Estate.Links {
@@ -93,5 +92,19 @@ func (d *decision) joined(g vpn.Gateway) []render.Joined {
 			all = append(all, render.Joined{Link: l.Owner, Router: in.Router})
 		}
 	}
+	for _, l := range d.seen.Links {
+		if _, planned := d.links[l.Owner]; planned || len(g.ReverseExposures) == 0 || slices.Contains(d.releasedLinks(), l.Owner) {
+			continue
+		}
+		leg := d.seen.Graph[render.LegID(l.Owner)].TransitLeg
+		if leg == nil || leg.Router == "" {
+			continue
+		}
+		back := render.Joined{Link: l.Owner, Router: render.Router{ID: leg.Router, Name: leg.RouterName}}
+		if r, stands := d.seen.Graph[render.ReverseRouteID(g.Owner, leg.Router)]; stands && r.Proof != "" {
+			all = append(all, back)
+		}
+	}
+	slices.SortFunc(all, func(a, b render.Joined) int { return a.Link.Compare(b.Link) })
 	return all
 }
