@@ -118,7 +118,7 @@ func (j *judgement) judgeOccupants() {
 			occupant.Owner, occupant.By = tagged, tagged.String()
 		case whole:
 			occupant.By = tagged.String() + " of estate " + estate
-		case described && looseFor(j.manifest.Name, o, p.Name, p.Description, p.Tags) && p.Device == "":
+		case described && looseFor(j.manifest.Name, o, p.Name, p.Description, p.Tags) && (p.Device == "" || p.joins() == j.Facts.Links[o.String()].Router):
 			occupant.Owner = o
 		}
 		for _, occupant.Address = range p.addresses() {
@@ -149,6 +149,9 @@ func (j *judgement) adoptable(l vpn.Link) {
 		r := j.legResource(idOf(resource.KindTransitLeg, l.Owner), l.Owner, p)
 		r.Proof, r.TransitLeg.Adopted = "", true
 		r.Adopt = "it joins router " + router.RouterName + " to the transit network already, and carries nobody's mark"
+		if looseFor(j.manifest.Name, l.Owner, p.Name, p.Description, p.Tags) {
+			r.TransitLeg.Adopted, r.Adopt = false, "it has the link's name and description, and joins its router, but lost its tags"
+		}
 		j.Graph.Add(r)
 		j.portOf[p.ID], j.port[l.Owner] = l.Owner, p
 		j.learn(l.Owner, p.facts())

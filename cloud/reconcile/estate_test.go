@@ -21,22 +21,22 @@ import (
 
 func TestWhatWasAppliedPlansEmpty(t *testing.T) {
 	w := world.New(t, simulator.Options{})
-	p := w.Plan(world.Estate(t), plan.Options{})
+	p := w.Plan(linkedToAll(t), plan.Options{})
 	if len(p.Refusals) > 0 || len(p.Pending()) == 0 {
 		t.Fatalf("plan of a new estate: %d changes, refusals %v", len(p.Pending()), p.Refusals)
 	}
-	w.Apply(world.Estate(t), plan.Options{})
-	again := w.Plan(world.Estate(t), plan.Options{})
+	w.Apply(linkedToAll(t), plan.Options{})
+	again := w.Plan(linkedToAll(t), plan.Options{})
 	for _, c := range again.Pending() {
 		t.Errorf("%s %s: %s %v", c.Action, c.ID, c.Reason, c.Attributes)
 	}
 }
 
 func TestOrderOfTheInputChangesNothing(t *testing.T) {
-	want := planText(t, world.New(t, simulator.Options{}), world.Estate(t))
+	want := planText(t, world.New(t, simulator.Options{}), linkedToAll(t))
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		e := world.Estate(t)
+		e := linkedToAll(t)
 		r.Shuffle(len(e.Gateways), func(i, j int) { e.Gateways[i], e.Gateways[j] = e.Gateways[j], e.Gateways[i] })
 		if diff := cmp.Diff(want, planText(t, world.New(t, simulator.Options{}), e)); diff != "" {
 			t.Fatalf("shuffled with seed %d (-want +got):\n%s", seed, diff)
@@ -150,16 +150,16 @@ func TestTwoAppliesAtTheSameMoment(t *testing.T) {
 		errs := make([]error, 2)
 		var both sync.WaitGroup
 		for i := range errs {
-			both.Go(func() { errs[i] = w.Run(t.Context(), world.Estate(t), plan.Options{}, 4) })
+			both.Go(func() { errs[i] = w.Run(t.Context(), linkedToAll(t), plan.Options{}, 4) })
 		}
 		both.Wait()
 		if errs[0] != nil && errs[1] != nil {
 			t.Fatalf("round %d: neither got through: %v; %v", round, errs[0], errs[1])
 		}
 		w.Heal()
-		w.Apply(world.Estate(t), plan.Options{})
+		w.Apply(linkedToAll(t), plan.Options{})
 		want := world.New(t, simulator.Options{})
-		want.Apply(world.Estate(t), plan.Options{})
+		want.Apply(linkedToAll(t), plan.Options{})
 		want.Heal()
 		if diff := cmp.Diff(want.Look(), w.Look()); diff != "" {
 			t.Fatalf("round %d (-one run +two at once; errors %v):\n%s", round, errs, diff)

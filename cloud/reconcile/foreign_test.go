@@ -48,6 +48,8 @@ func TestForeignObjectsAreLeftAlone(t *testing.T) {
 		{changed(t), plan.Options{}},
 		{moved(t), plan.Options{}},
 		{renumber(t), plan.Options{}},
+		{linkedToAll(t), plan.Options{}},
+		{renumber(t), plan.Options{Prune: true}},
 		{fewer, plan.Options{Prune: true, Hold: day}},
 		{fewer, plan.Options{Prune: true, PodsGone: true}},
 	} {

@@ -45,6 +45,13 @@ func linked(t testing.TB) vpn.Estate {
 	return e
 }
 
+// linkedToAll has the link beside the gateways of all examples.
+func linkedToAll(t testing.TB) vpn.Estate {
+	e := world.Estate(t)
+	e.Links = linked(t).Links
+	return e
+}
+
 // linkedAlone has the link, and one gateway alone.
 func linkedAlone(t testing.TB) vpn.Estate {
 	e := globexAlone(t)

@@ -156,17 +156,25 @@ func (c *openStack) ids(collection, query string) ([]string, error) {
 
 // create fills in the IDs that a body asks for, and makes the object.
 func (c *openStack) create(collection, body string) error {
+	body, err := c.filled(body)
+	if err == nil {
+		_, err = c.call(http.MethodPost, collection, body)
+	}
+	return err
+}
+
+// filled is a body with the IDs that it asks for.
+func (c *openStack) filled(body string) (string, error) {
 	for {
 		before, rest, found := strings.Cut(body, "{{")
 		if !found {
-			_, err := c.call(http.MethodPost, collection, body)
-			return err
+			return body, nil
 		}
 		query, after, _ := strings.Cut(rest, "}}")
 		from, filter, _ := strings.Cut(query, " ")
 		all, err := c.visible(from, filter)
 		if err != nil || len(all) != 1 {
-			return fmt.Errorf("%s: %d are there, error %v", query, len(all), err)
+			return "", fmt.Errorf("%s: %d are there, error %v", query, len(all), err)
 		}
 		body = before + all[0].ID + after
 	}
@@ -282,6 +290,7 @@ func (c *openStack) sweep(estate string) {
 	for _, o := range left {
 		if o.collection == "ports" && o.Device != "" {
 			_, _ = c.send(http.MethodDelete, c.compute+"servers/"+o.Device+"/os-interface/"+o.ID, "")
+			_, _ = c.call(http.MethodPut, "routers/"+o.Device+"/remove_router_interface", fmt.Sprintf(`{"port_id": %q}`, o.ID))
 		}
 		for range 20 {
 			if _, err := c.call(http.MethodDelete, o.collection+"/"+o.ID, ""); err == nil {

@@ -128,7 +128,9 @@ func (e endToEnd) neutron(ts *testscript.TestScript, neg bool, args []string) {
 		if verb := args[3]; verb != "" && method == http.MethodPut {
 			path += "/" + verb
 		}
-		_, err := e.cloud.call(method, path, args[4])
+		body, err := e.cloud.filled(args[4])
+		ts.Check(err)
+		_, err = e.cloud.call(method, path, body)
 		ts.Check(err)
 	}
 }
