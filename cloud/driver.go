@@ -65,10 +65,13 @@ type Observation struct {
 	// Occupants are the ports on the transit network, sorted by address. They are looked
 	// at while a link with a manifest has no leg.
 	Occupants []alloc.Occupant
-	Claims    []alloc.Claim // ranges taken by others: other estates' ledgers, routes
-	Unknown   []string      // why it is not known which other ranges are taken, each with the owner's name
-	Pins      []Pin         // every floating IP that a manifest or a ledger names, sorted by address
-	Facts     resource.Facts
+	// Sides are the customers' sides of the links into other projects that have a manifest
+	// or a ledger.
+	Sides   map[vpn.Owner]Side
+	Claims  []alloc.Claim // ranges taken by others: other estates' ledgers, routes
+	Unknown []string      // why it is not known which other ranges are taken, each with the owner's name
+	Pins    []Pin         // every floating IP that a manifest or a ledger names, sorted by address
+	Facts   resource.Facts
 	// Rollouts says of each gateway whose Deployment was seen whether its pod runs, by
 	// owner (text).
 	Rollouts map[string]Rollout

@@ -64,6 +64,7 @@ func merge(seen []*Observation) *Observation {
 		all.Ledgers = append(all.Ledgers, o.Ledgers...)
 		all.Links = append(all.Links, o.Links...)
 		all.Occupants = append(all.Occupants, o.Occupants...)
+		all.Sides = union(all.Sides, o.Sides)
 		all.Claims = append(all.Claims, o.Claims...)
 		all.Unknown = append(all.Unknown, o.Unknown...)
 		all.Pins = append(all.Pins, o.Pins...)
@@ -87,7 +88,7 @@ func merge(seen []*Observation) *Observation {
 }
 
 // union is both maps; nil where both are.
-func union[V any](a, b map[string]V) map[string]V {
+func union[K comparable, V any](a, b map[K]V) map[K]V {
 	if a == nil {
 		return b
 	}

@@ -59,7 +59,7 @@ func attributes(before, after *resource.Resource) []Attribute {
 	case sample.NetworkShare != nil:
 		return shareAttributes(body(before, share), body(after, share))
 	case sample.Applied != nil:
-		return value(nil, attrHash, body(before, applied).Hash, body(after, applied).Hash)
+		return appliedAttributes(body(before, applied), body(after, applied))
 	case sample.Object != nil && before != nil && after != nil:
 		return objectAttributes(body(before, object), body(after, object))
 	}
@@ -231,7 +231,7 @@ func routeAttributes(before, after resource.Route) []Attribute {
 	}
 	list = value(list, attrDestination, prefix(before.Destination), prefix(after.Destination))
 	list = value(list, attrNextHop, before.NextHop, after.NextHop)
-	return sets(list, "stale next hops", before.Stale, nil)
+	return credited(sets(list, "stale next hops", before.Stale, nil), before.By, after.By)
 }
 
 func prefix(p netip.Prefix) string {

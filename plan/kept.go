@@ -32,6 +32,8 @@ func (d *draft) keep(p *party, have *resource.Resource) {
 		for _, group := range have.Port.ForeignGroups {
 			note("security group "+group+" on the port", others)
 		}
+	case body(have, share).Foreign:
+		note(what(have), byOthers)
 	case have.Route != nil:
 		for _, hop := range have.Route.Foreign {
 			note("route "+have.Route.Destination.String()+" via "+hop, others)
@@ -44,6 +46,10 @@ func what(r *resource.Resource) string {
 	switch {
 	case r.Route != nil:
 		return "route " + r.Route.Destination.String() + " via " + r.Route.NextHop
+	case r.TransitLeg != nil:
+		return "transit leg " + r.TransitLeg.Address + ", port " + r.Ref
+	case r.NetworkShare != nil:
+		return "RBAC policy " + r.Ref + " for project " + r.NetworkShare.Project
 	case r.Object != nil:
 		return r.Object.Kind + " " + r.Object.Name
 	}

@@ -15,6 +15,8 @@ const (
 	attrServiceCluster = "service cluster"
 	attrTransitIP      = "transit IP"
 	attrProject        = "customer's project"
+	attrCredential     = "credential" // by which it is made, changed or removed
+	attrAbandoned      = "customer's side"
 )
 
 func legAttributes(before, after resource.TransitLeg) []Attribute {
@@ -23,12 +25,31 @@ func legAttributes(before, after resource.TransitLeg) []Attribute {
 	if before.Router != after.Router {
 		list = value(list, attrRouter, cmp.Or(before.RouterName, before.Router), cmp.Or(after.RouterName, after.Router))
 	}
+	return credited(list, before.By, after.By)
+}
+
+// credited says of something that changes or goes by whose credential; what comes says it
+// in its line.
+func credited(list []Attribute, before, after string) []Attribute {
+	switch {
+	case len(list) == 0:
+	case after != "" && before != "":
+		return append(list, Attribute{Name: attrCredential, After: after})
+	case before != "":
+		return append(list, Attribute{Name: attrCredential, Before: before})
+	}
 	return list
+}
+
+func appliedAttributes(before, after resource.Applied) []Attribute {
+	list := value(nil, attrHash, before.Hash, after.Hash)
+	given := map[bool]string{true: "may be left behind, should its credential not work when the link goes"}
+	return value(list, attrAbandoned, given[before.Abandoned], given[after.Abandoned])
 }
 
 func shareAttributes(before, after resource.NetworkShare) []Attribute {
 	list := value(nil, attrNetwork, before.Network, after.Network)
-	return value(list, attrProject, before.Project, after.Project)
+	return credited(value(list, attrProject, before.Project, after.Project), before.By, after.By)
 }
 
 // immovable says why a transit leg that stands can't become the wanted one: everything
@@ -99,6 +120,33 @@ func (d *draft) afterReverseRoutes(p *party) {
 	if p.refused {
 		d.drop(p)
 	}
+}
+
+// afterLegs has the end of a share wait for the legs that this plan removes, whosever, and
+// keeps it back while another port of that project is on the network: Neutron does, too.
+func (d *draft) afterLegs(p *party) {
+	for _, c := range p.changes {
+		if c.ID.Kind != resource.KindNetworkShare || c.Action != Delete {
+			continue
+		}
+		for _, port := range c.Before.NetworkShare.Users {
+			if id, goes := d.legGoing(port); goes {
+				c.Needs = append(c.Needs, id)
+				continue
+			}
+			c.Held = "port " + port + " of project " + c.Before.NetworkShare.Project + " is still on the network"
+		}
+	}
+}
+
+// legGoing is the leg with this port, if the plan removes it.
+func (d *draft) legGoing(port string) (resource.ID, bool) {
+	for id, c := range d.changes {
+		if id.Kind == resource.KindTransitLeg && c.Action == Delete && c.Before.Ref == port {
+			return id, true
+		}
+	}
+	return resource.ID{}, false
 }
 
 // reverseRoutes are the routes of ours on a service cluster's router, in order.

@@ -19,6 +19,7 @@ func (d *draft) link(p *party) {
 	if p.fate == remove {
 		d.unwind(p.changes)
 		d.afterReverseRoutes(p)
+		d.afterLegs(p)
 		return
 	}
 	var leftovers []*Change

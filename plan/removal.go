@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -41,7 +42,9 @@ func (d *draft) remove(p *party) {
 	}
 	for i := range p.extra {
 		have := &p.extra[i]
-		switch {
+		switch why := outlives(have); {
+		case why != "":
+			d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: why})
 		case have.Applied != nil || absent(have): // the record goes with its group
 		case have.SecurityGroup != nil && start:
 			d.change(p, draining(have, d.moment()))
@@ -54,12 +57,22 @@ func (d *draft) remove(p *party) {
 	d.explain(p)
 }
 
+// outlives says why something on a customer's side stays when its link goes; empty: it
+// goes.
+func outlives(have *resource.Resource) string {
+	if body(have, share).Foreign {
+		return byOthers
+	}
+	return cmp.Or(body(have, leg).Left, body(have, share).Left)
+}
+
 // blocker says what stands against a removal.
 func blocker(have *resource.Resource) (string, bool) {
 	f := have.FloatingIP
 	switch {
 	case f != nil && !f.Pinned && f.Holder != "":
 		return "floating IP " + f.Address + " is ours, but " + f.Holder + " holds it", true
+	case body(have, share).Foreign:
 	case have.Proof == "" && (f == nil || !f.Pinned) && have.Applied == nil && !absent(have):
 		return have.ID.String() + " does not carry our mark", true
 	}

@@ -23,6 +23,7 @@ type Input struct {
 type Joined struct {
 	Link   vpn.Owner
 	Router Router
+	By     string `json:"-"` // for people: by whose credential routes are written there
 }
 
 // Problem is why a gateway can't be rendered.

@@ -19,6 +19,9 @@ type LinkInput struct {
 	Facts  resource.Facts
 	// Shared: another hand lets the customer's project use the transit network already.
 	Shared bool
+	// Customers and Operators say for people by whose credential the two sides are made.
+	// Empty: both are in one project.
+	Customers, Operators string
 }
 
 // Router is a service cluster's.
@@ -41,16 +44,16 @@ func Link(in LinkInput) resource.Graph {
 	if in.Ledger.Cross() {
 		share := l.id(resource.KindNetworkShare)
 		l.add(resource.Resource{ID: share, NetworkShare: &resource.NetworkShare{
-			Network: in.Facts.NetworkID, Project: in.Link.CustomerProject, Foreign: in.Shared,
+			Network: in.Facts.NetworkID, Project: in.Link.CustomerProject, Foreign: in.Shared, By: in.Operators,
 		}}, group)
 		before = append(before, share)
 	}
 	l.add(resource.Resource{ID: leg, TransitLeg: l.leg()}, before...)
 	l.add(resource.Resource{ID: l.id(resource.KindRoute), Route: &resource.Route{
 		Router: in.Facts.RouterID, RouterName: in.Estate.OpenStack.Router,
-		Destination: in.Link.CIDR, NextHop: l.address(),
+		Destination: in.Link.CIDR, NextHop: l.address(), By: in.Operators,
 	}}, leg)
-	l.add(resource.Resource{ID: l.id(resource.KindApplied), Applied: &resource.Applied{Hash: LinkHash(in)}}, l.graph.IDs()...)
+	l.add(resource.Resource{ID: l.id(resource.KindApplied), Applied: &resource.Applied{Hash: LinkHash(in), Abandoned: in.Link.Cross() && in.Link.Abandons()}}, l.graph.IDs()...)
 	return l.graph
 }
 
@@ -79,7 +82,7 @@ func (l *linking) leg() *resource.TransitLeg {
 	return &resource.TransitLeg{
 		Network: l.in.Facts.NetworkID, Address: l.address(),
 		Router: l.in.Router.ID, RouterName: l.in.Router.Name,
-		Project: l.in.Link.CustomerProject, Adopted: l.in.Ledger.Adopted != "",
+		Project: l.in.Link.CustomerProject, Adopted: l.in.Ledger.Adopted != "", By: l.in.Customers,
 	}
 }
 

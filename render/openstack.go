@@ -21,7 +21,7 @@ func (r *rendering) cloud() {
 	}
 	for _, j := range r.in.Joined {
 		r.add(resource.Resource{ID: ReverseRouteID(r.in.Gateway.Owner, j.Router.ID), Route: &resource.Route{
-			Router: j.Router.ID, RouterName: j.Router.Name, Destination: r.in.Ledger.ServiceCIDR, NextHop: r.port.Address,
+			Router: j.Router.ID, RouterName: j.Router.Name, Destination: r.in.Ledger.ServiceCIDR, NextHop: r.port.Address, By: j.By,
 		}}, port, address, LegID(j.Link))
 	}
 }

@@ -13,10 +13,10 @@ import (
 // none is. With a state that was reached a move is over, and so is a takeover. It is a tag beside the
 // ledger's, read just before: all tags are written in one call.
 func (v verb) applyApplied(ctx context.Context) error {
-	hash := ""
+	var reached resource.Applied
 	switch v.Action {
 	case plan.Create, plan.Update, plan.Replace:
-		hash = v.After.Applied.Hash
+		reached = *v.After.Applied
 	case plan.Delete:
 	default:
 		return v.unknown()
@@ -26,7 +26,7 @@ func (v verb) applyApplied(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case !found && hash == "":
+	case !found && v.After == nil:
 		return nil
 	case !found:
 		return conflict("%s has no security group", v.Owner)
@@ -34,13 +34,13 @@ func (v verb) applyApplied(ctx context.Context) error {
 		return v.notMine("security group", g.ID)
 	}
 	if link(v.Owner) {
-		return v.recordLink(ctx, g, hash)
+		return v.recordLink(ctx, g, reached)
 	}
 	l, _, err := state.ReadLedger(g.Tags)
 	if err != nil {
 		return fmt.Errorf("security group %s: reading its ledger: %w", g.ID, err)
 	}
-	if l.Applied = hash; hash != "" {
+	if l.Applied = reached.Hash; l.Applied != "" {
 		l.MovingFrom, l.Adopting = nil, ""
 	}
 	return v.retag(ctx, groupsPath, g.ID, g.Tags, state.LedgerTags(l))

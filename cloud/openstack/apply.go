@@ -30,7 +30,13 @@ func (d *Driver) Apply(ctx context.Context, c plan.Change) (resource.GatewayFact
 		return resource.GatewayFacts{}, err
 	}
 	v := verb{d, s, c}
-	switch c.ID.Kind {
+	learnt, err := v.carry(ctx)
+	return learnt, v.blame(err)
+}
+
+// carry does it, by whose credential it takes.
+func (v verb) carry(ctx context.Context) (resource.GatewayFacts, error) {
+	switch v.ID.Kind {
 	case resource.KindSecurityGroup:
 		return resource.GatewayFacts{}, v.applyGroup(ctx)
 	case resource.KindPort:
@@ -40,11 +46,17 @@ func (d *Driver) Apply(ctx context.Context, c plan.Change) (resource.GatewayFact
 	case resource.KindRoute:
 		return resource.GatewayFacts{}, v.applyRoute(ctx)
 	case resource.KindTransitLeg:
-		return v.applyLeg(ctx)
+		w, err := v.atCustomers()
+		if err != nil {
+			return resource.GatewayFacts{}, err
+		}
+		return w.applyLeg(ctx)
+	case resource.KindNetworkShare:
+		return resource.GatewayFacts{}, v.applyShare(ctx)
 	case resource.KindApplied:
 		return resource.GatewayFacts{}, v.applyApplied(ctx)
 	}
-	return resource.GatewayFacts{}, fmt.Errorf("%s: OpenStack has no such kind", c.ID)
+	return resource.GatewayFacts{}, fmt.Errorf("%s: OpenStack has no such kind", v.ID)
 }
 
 // unknown is the error for an action that a kind of resource does not have.

@@ -25,7 +25,7 @@ const (
 // collections are the lists' names by their paths.
 var collections = map[string]string{
 	"security-groups": "security_groups", "ports": "ports", "floatingips": "floatingips",
-	"routers": "routers", "networks": "networks", "subnets": "subnets", serversPath: "servers",
+	"routers": "routers", "networks": "networks", "subnets": "subnets", policiesPath: "rbac_policies", serversPath: "servers",
 }
 
 // call makes one call of Neutron; path has no leading slash. The error is a
@@ -186,8 +186,11 @@ func read[T any](ctx context.Context, d *Driver, path, id string) (T, bool, erro
 
 // singular is what one object of a list is called, for people.
 func singular(path string) string {
-	if path == "floatingips" {
+	switch path {
+	case "floatingips":
 		return "floating IP"
+	case policiesPath:
+		return "RBAC policy"
 	}
 	return strings.ReplaceAll(strings.TrimSuffix(path, "s"), "-", " ")
 }

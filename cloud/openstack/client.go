@@ -37,24 +37,36 @@ type Options struct {
 
 	DetachTimeout time.Duration // how long to wait for Nova to attach or detach; 0: 2 minutes
 	UserAgent     string        // goes before the library's own
+
+	// Customer says where the credential for the customer's project of a link is. Of a
+	// link without a manifest only its owner, that project and what the Estate says are
+	// known. An error that is a *cloud.CredentialError, or any other, concerns that link
+	// alone. nil: there is none.
+	Customer func(ctx context.Context, l vpn.Link) (Options, error)
+	// Revision tells one content of a customer's credential from another: as long as it
+	// stays the login is kept. Empty: every run logs in.
+	Revision string
 }
 
 // Driver is cloud.Driver for OpenStack. It is safe for use by several
 // goroutines.
 type Driver struct {
-	project  string // ID
+	project  string   // ID
+	roles    []string // names
 	neutron  *gophercloud.ServiceClient
 	compute  *gophercloud.ServiceClient
 	http     *transport
 	clock    Clock
 	patience time.Duration
+	customer func(ctx context.Context, l vpn.Link) (Options, error) // Options.Customer
 
 	mu            sync.Mutex
-	scene         *scene                 // where the estate lives, since it was last looked up
-	made          map[resource.ID]string // what this process created, by its ID in a plan
-	noExtraRoutes bool                   // the cloud was found to lack add_extraroutes
-	date          time.Time              // the latest that an answer to a list carried
-	uids          map[vpn.Owner]string   // whose objects of an operator are to be taken over, as they were observed last
+	scene         *scene                  // where the estate lives, since it was last looked up
+	made          map[resource.ID]string  // what this process created, by its ID in a plan
+	noExtraRoutes bool                    // the cloud was found to lack add_extraroutes
+	date          time.Time               // the latest that an answer to a list carried
+	sides         map[vpn.Owner]*customer // the other sides of links, as they were observed last
+	uids          map[vpn.Owner]string    // whose objects of an operator are to be taken over, as they were observed last
 }
 
 // Connect logs in. An error names the entry or the variables that are at fault,
@@ -82,9 +94,9 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 	if err := openstack.Authenticate(ctx, provider, login.auth); err != nil {
 		return nil, fmt.Errorf("logging in to %s: %w", login.shown(), login.error(err))
 	}
-	d := &Driver{http: t, clock: o.Clock, patience: o.DetachTimeout,
+	d := &Driver{http: t, clock: o.Clock, patience: o.DetachTimeout, customer: o.Customer,
 		made: map[resource.ID]string{}}
-	if d.project, err = project(provider); err != nil {
+	if d.project, d.roles, err = granted(provider); err != nil {
 		return nil, err
 	}
 	if d.neutron, err = service(provider, login.endpoint, "network"); err != nil {
@@ -138,29 +150,48 @@ func service(p *gophercloud.ProviderClient, eo gophercloud.EndpointOpts, kind st
 	return &gophercloud.ServiceClient{ProviderClient: p, Endpoint: endpoint, Type: kind}, nil
 }
 
-// project is the ID of the project that the token is for.
-func project(p *gophercloud.ProviderClient) (string, error) {
+// errUnscoped is that of a login which is good for no project.
+var errUnscoped = errors.New("logging in: the token is for no project; name one (project_name or project_id)")
+
+// granted is the ID of the project that the token is for, and the names of the roles that
+// it gives there.
+func granted(p *gophercloud.ProviderClient) (project string, roles []string, err error) {
 	token, ok := p.GetAuthResult().(interface{ ExtractInto(v any) error })
 	var body struct {
 		Project struct{ ID string }
+		Roles   []struct{ Name string }
 	}
 	if !ok {
-		return "", errors.New("logging in: the token does not name its project")
+		return "", nil, errors.New("logging in: the token does not name its project")
 	}
 	if err := token.ExtractInto(&body); err != nil {
-		return "", fmt.Errorf("reading the token: %w", err)
+		return "", nil, fmt.Errorf("reading the token: %w", err)
 	}
 	if body.Project.ID == "" {
-		return "", errors.New("logging in: the token is for no project; name one (project_name or project_id)")
+		return "", nil, errUnscoped
 	}
-	return body.Project.ID, nil
+	for _, r := range body.Roles {
+		roles = append(roles, r.Name)
+	}
+	return body.Project.ID, roles, nil
 }
 
 // Handles tells whether a kind of resource is OpenStack's.
 func (d *Driver) Handles(k resource.Kind) bool { return k.Cloud() }
 
-// Calls counts the calls made so far, those to Keystone left out.
-func (d *Driver) Calls() int { return int(d.http.calls.Load()) }
+// Calls counts the calls made so far, those to Keystone left out. Those with customers'
+// credentials count from when their projects were looked at last.
+func (d *Driver) Calls() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	calls := int(d.http.calls.Load())
+	for _, c := range d.sides {
+		if c.Driver != nil {
+			calls += c.Driver.Calls()
+		}
+	}
+	return calls
+}
 
 // Project is the ID of the project that all of this happens in.
 func (d *Driver) Project() string { return d.project }

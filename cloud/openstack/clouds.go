@@ -163,6 +163,8 @@ func (l login) hide(err error) error {
 	return errors.New(said)
 }
 
+var errNoEntry = errors.New("there is no cloud")
+
 // entry reads one cloud: clouds.yaml over its profile of clouds-public.yaml, and
 // secure.yaml beside it over both.
 func (o Options) entry(name string) (entry, error) {
@@ -176,7 +178,7 @@ func (o Options) entry(name string) (entry, error) {
 		return entry{}, err
 	}
 	if !found {
-		return entry{}, fmt.Errorf("%s: there is no cloud %q", path, name)
+		return entry{}, fmt.Errorf("%s: %w %q", path, errNoEntry, name)
 	}
 	beside := func(file string) string { return filepath.Join(filepath.Dir(path), file) }
 	if e.Profile != "" {
@@ -257,13 +259,9 @@ func (l login) dial() (http.RoundTripper, error) {
 	t.ResponseHeaderTimeout = 2 * time.Minute
 	t.TLSClientConfig = &tls.Config{InsecureSkipVerify: e.Verify != nil && !*e.Verify} //nolint:gosec // the user's own choice
 	if e.CACert != "" {
-		pem, err := os.ReadFile(e.CACert)
-		if err != nil {
-			return nil, fmt.Errorf("reading cacert: %w", err)
-		}
-		t.TLSClientConfig.RootCAs = x509.NewCertPool()
-		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("reading cacert: %s holds no certificate", e.CACert)
+		var err error
+		if t.TLSClientConfig.RootCAs, err = authorities(e.CACert); err != nil {
+			return nil, err
 		}
 	}
 	if e.Cert != "" {
@@ -274,4 +272,21 @@ func (l login) dial() (http.RoundTripper, error) {
 		t.TLSClientConfig.Certificates = []tls.Certificate{pair}
 	}
 	return t, nil
+}
+
+// authorities are the certificates in a file, or in the text itself, as a Secret holds it.
+func authorities(from string) (*x509.CertPool, error) {
+	text, where := []byte(from), "the text"
+	if !strings.Contains(from, "-----BEGIN") {
+		var err error
+		if text, err = os.ReadFile(from); err != nil {
+			return nil, fmt.Errorf("reading cacert: %w", err)
+		}
+		where = from
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("reading cacert: %s holds no certificate", where)
+	}
+	return pool, nil
 }

@@ -42,6 +42,7 @@ func judge(v *view) *cloud.Observation {
 		portOf:      map[string]vpn.Owner{},
 		bereaved:    map[vpn.Owner]bool{},
 	}
+	j.Sides = map[vpn.Owner]cloud.Side{}
 	j.Facts.Gateways, j.Facts.Links = map[string]resource.GatewayFacts{}, map[string]resource.LinkFacts{}
 	for _, l := range v.manifest.Links {
 		j.links[l.Owner] = true
@@ -177,9 +178,7 @@ func (j *judgement) secondGroup(g ledgered) {
 // judgePorts makes resources of the estate's ports. Of two with one owner the
 // attached one counts, then the older one.
 func (j *judgement) judgePorts() {
-	slices.SortFunc(j.ports, func(a, b port) int {
-		return cmp.Or(cmp.Compare(b.attached(), a.attached()), a.Created.Compare(b.Created.Time), strings.Compare(a.ID, b.ID))
-	})
+	sortPorts(j.ports)
 	for _, p := range j.ports {
 		estate, o, ours := state.ReadOwner(p.Tags)
 		if !ours || estate != j.manifest.Name || !gateway(o) {
@@ -199,6 +198,13 @@ func (j *judgement) judgePorts() {
 				"two ports belong to %s and are attached: %s and %s", o, first.ID, p.ID)
 		}
 	}
+}
+
+// sortPorts brings ports into the order in which one of an owner counts before another.
+func sortPorts(ports []port) {
+	slices.SortFunc(ports, func(a, b port) int {
+		return cmp.Or(cmp.Compare(b.attached(), a.attached()), a.Created.Compare(b.Created.Time), strings.Compare(a.ID, b.ID))
+	})
 }
 
 // attached is 1 for a port that a device has, so that it sorts.

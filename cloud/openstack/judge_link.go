@@ -17,15 +17,24 @@ import (
 // judgeLinks makes resources and ledgers of the estate's links, and of the ports on the
 // transit network that could become legs. It comes before the routes.
 func (j *judgement) judgeLinks() {
+	j.judgeSides()
 	j.resolveRouters()
 	j.judgeLegs()
+	j.judgeShares()
 	j.judgeOccupants()
 }
 
 // resolveRouters finds the service cluster's router of each link with a manifest.
 func (j *judgement) resolveRouters() {
 	for _, l := range j.manifest.Links {
-		r, err := one("router of this project", l.Router, j.routers, named[router]{router.id, router.label})
+		what, routers := "router of this project", j.routers
+		if c := j.customerOf(l.Owner); c != nil {
+			if c.Driver == nil { // which is said elsewhere
+				continue
+			}
+			what, routers = "router of the customer's project", c.all
+		}
+		r, err := one(what, l.Router, routers, named[router]{router.id, router.label})
 		if err == nil && r.ID == j.router.ID {
 			err = fmt.Errorf("%s is the gateways' own router", r.label())
 		}
@@ -50,18 +59,20 @@ func (j *judgement) linkGroup(g ledgered) {
 	}
 	j.Links = append(j.Links, g.link)
 	j.Graph.Add(g.resource(id))
-	if g.link.Applied != "" {
+	if g.link.Applied != "" || g.link.Abandoned {
 		j.Graph.Add(resource.Resource{ID: idOf(resource.KindApplied, g.Owner), Owner: g.Owner.String(), Ref: g.ID,
-			Proof: proof(g.Owner), Applied: &resource.Applied{Hash: g.link.Applied}})
+			Proof: proof(g.Owner), Applied: &resource.Applied{Hash: g.link.Applied, Abandoned: g.link.Abandoned}})
 	}
 }
 
 // judgeLegs makes resources of the links' ports. Of two with one owner the one that is an
 // interface counts, then the older one.
 func (j *judgement) judgeLegs() {
-	for _, p := range j.ports { // sorted by judgePorts
+	sortPorts(j.theirs)
+	for _, p := range slices.Concat(j.ports, j.theirs) { // sorted by judgePorts
 		estate, o, ours := state.ReadOwner(p.Tags)
-		if !ours || estate != j.manifest.Name || !link(o) {
+		if !ours || estate != j.manifest.Name || !link(o) || p.Project != j.legProject(o) {
+			j.stripped(p)
 			continue
 		}
 		j.portOf[p.ID] = o
@@ -70,7 +81,9 @@ func (j *judgement) judgeLegs() {
 		case !more:
 			j.port[o] = p
 			j.Graph.Add(j.legResource(idOf(resource.KindTransitLeg, o), o, p))
-			j.learn(o, p.facts())
+			if j.customerOf(o) == nil || !j.misplaced(o, p) {
+				j.learn(o, p.facts())
+			}
 		case p.Device == "":
 			j.Graph.Add(j.legResource(second(resource.KindTransitLeg, o, p.ID), o, p))
 		default:
@@ -86,6 +99,9 @@ func (j *judgement) legResource(id resource.ID, o vpn.Owner, p port) resource.Re
 		body.Address = a.String()
 	}
 	body.RouterName = j.routerName(body.Router)
+	if c := j.customerOf(o); c != nil {
+		body.Project, body.By, body.Left = c.link.CustomerProject, c.by(), j.left(c)
+	}
 	if p.Device != "" && body.Router == "" {
 		j.problem(o, id, "take it back from there by hand", "port %s is used as %s by %s", p.ID, p.DeviceOwner, p.Device)
 	}
@@ -93,7 +109,7 @@ func (j *judgement) legResource(id resource.ID, o vpn.Owner, p port) resource.Re
 }
 
 func (j *judgement) routerName(id string) string {
-	for _, r := range j.routers {
+	for _, r := range j.allRouters() {
 		if r.ID == id {
 			return cmp.Or(r.Name, r.ID)
 		}
@@ -170,6 +186,18 @@ func (j *judgement) looseLeg(p port) {
 		body.Address = f.PortAddress.String()
 	}
 	j.cutOff(looseObject{resource.KindTransitLeg, p.ID, p.ID, p.Name, p.Description, p.Tags, j.portUse(p)}, resource.Resource{TransitLeg: body})
+}
+
+// looseTheirs are the customers' untagged ports that are described as a leg there.
+func (j *judgement) looseTheirs() []port {
+	var all []port
+	for _, p := range j.theirs {
+		estate, o, described := state.ReadDescription(p.Description)
+		if described && estate == j.manifest.Name && link(o) && p.Project == j.legProject(o) && !managedBy(p.Tags) && p.Network == j.network.ID {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // linkRanges are whose the destinations of forward routes are, by the ledgers and, where

@@ -26,7 +26,7 @@ func (j *judgement) judgeLoose() {
 			resource.Resource{SecurityGroup: &resource.SecurityGroup{Rules: rules, Foreign: foreign}})
 	}
 	slices.SortFunc(j.loose.ports, func(a, b port) int { return older(a.Created, b.Created, a.ID, b.ID) })
-	for _, p := range j.loose.ports {
+	for _, p := range slices.Concat(j.loose.ports, j.looseTheirs()) {
 		if _, o, _ := state.ReadDescription(p.Description); link(o) {
 			j.looseLeg(p)
 			continue

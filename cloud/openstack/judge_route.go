@@ -23,7 +23,7 @@ import (
 //	                                                               either: foreign
 func (j *judgement) judgeRoutes() {
 	byCIDR, forward := j.ranges(), j.linkRanges()
-	for _, r := range j.routers {
+	for _, r := range j.routersConcerned() {
 		hops := map[netip.Prefix][]netip.Addr{}
 		for _, h := range r.Routes {
 			if to, hop := h.parse(); to.IsValid() {
@@ -77,7 +77,7 @@ func (j *judgement) routeID(o vpn.Owner, r router, to netip.Prefix) resource.ID 
 
 // ledgerRoute is a route to a service CIDR of ours.
 func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []netip.Addr) {
-	route := &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to}
+	route := &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to, By: j.by(o, r)}
 	for _, hop := range via {
 		switch owner, ours := j.hopOwner(hop); {
 		case ours && owner == o:
@@ -123,7 +123,7 @@ func (j *judgement) hopOwner(hop netip.Addr) (vpn.Owner, bool) {
 // otherRoute is a route to something that is in no ledger.
 func (j *judgement) otherRoute(byCIDR map[netip.Prefix]vpn.Owner, r router, to netip.Prefix, via []netip.Addr) {
 	for _, hop := range via {
-		if j.wanted(to) {
+		if j.wanted(to) && r.Project == j.router.Project { // customers don't take what we give out
 			j.claim(to, "route on router %s via %s", cmp.Or(r.Name, r.ID), hop)
 		}
 		o, ours := j.hopOwner(hop)
@@ -151,7 +151,7 @@ func (j *judgement) furtherRoute(o vpn.Owner, r router, to netip.Prefix) *resour
 	if known, more := j.Graph[j.routeID(o, r, to)]; more {
 		return known.Route
 	}
-	return &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to}
+	return &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to, By: j.by(o, r)}
 }
 
 // detour shows another hand's route to a part of a gateway's range: the longer
@@ -169,4 +169,15 @@ func (j *judgement) detour(byCIDR map[netip.Prefix]vpn.Owner, r router, to netip
 			return
 		}
 	}
+}
+
+// routersConcerned are the project's own, and of customers' projects those that a link
+// names or has its leg on: what others do there is none of our business.
+func (j *judgement) routersConcerned() []router {
+	joined := map[string]bool{}
+	for _, c := range j.sides {
+		joined[j.Facts.Links[c.link.Owner.String()].Router] = true
+		joined[j.port[c.link.Owner].joins()] = true
+	}
+	return slices.DeleteFunc(j.allRouters(), func(r router) bool { return r.Project != j.router.Project && !joined[r.ID] })
 }

@@ -43,7 +43,8 @@ func (v verb) applyLeg(ctx context.Context) (resource.GatewayFacts, error) {
 }
 
 // createLeg makes the port on the address that the ledger holds, and then the interface.
-// Neutron gives an address once: that is the claim.
+// Neutron gives an address once: that is the claim. On a network that is shared with a
+// customer Neutron chooses the address, which the customer may not.
 func (v verb) createLeg(ctx context.Context) (resource.GatewayFacts, error) {
 	p, justMade, err := create(ctx, v.Driver,
 		func() (port, bool, error) { return v.findLeg(ctx) },
@@ -65,8 +66,12 @@ func (v verb) postLeg(ctx context.Context) (port, error) {
 	var body struct {
 		Port port `json:"port"`
 	}
+	at := fixedIP{Subnet: v.subnet.ID}
+	if v.After.TransitLeg.Project == "" {
+		at.Address = v.After.TransitLeg.Address
+	}
 	_, err := v.call(ctx, http.MethodPost, portsPath, map[string]any{"port": map[string]any{
-		"network_id": v.network.ID, "fixed_ips": []fixedIP{{Subnet: v.subnet.ID, Address: v.After.TransitLeg.Address}},
+		"network_id": v.network.ID, "fixed_ips": []fixedIP{at},
 		"name": v.name(), "description": v.description(), "security_groups": []string{},
 	}}, &body)
 	return body.Port, err
@@ -76,6 +81,7 @@ func (v verb) postLeg(ctx context.Context) (port, error) {
 //
 //	our tags, the wanted address        ours: go on with it
 //	no tags, no device, that address    a create that was cut off: complete it
+//	a customer's, which chooses none    as with the wanted address
 //	our name and description, otherwise refused
 func (v verb) findLeg(ctx context.Context) (port, bool, error) {
 	all, err := lookAlikes[port](ctx, v, portsPath)
@@ -85,7 +91,9 @@ func (v verb) findLeg(ctx context.Context) (port, bool, error) {
 	slices.SortFunc(all, func(a, b port) int { return older(a.Created, b.Created, a.ID, b.ID) })
 	for _, p := range all {
 		ours := v.mine(p.Project, p.Tags)
-		switch wanted := p.Network == v.network.ID && p.facts().PortAddress.String() == v.After.TransitLeg.Address; {
+		at := p.facts().PortAddress
+		fits := at.String() == v.After.TransitLeg.Address || v.After.TransitLeg.Project != "" && v.prefix.Contains(at)
+		switch wanted := p.Network == v.network.ID && fits; {
 		case ours && wanted, wanted && p.Device == "" && looseFor(v.estate, v.Owner, p.Name, p.Description, p.Tags):
 			return p, true, nil
 		case ours:

@@ -37,15 +37,22 @@ func (v verb) settleLink(ctx context.Context, g group, justMade bool) error {
 	return v.settleRules(ctx, g)
 }
 
-// recordLink records on a link's ledger which desired state was reached, and which port
-// the leg is.
-func (v verb) recordLink(ctx context.Context, g group, hash string) error {
+// recordLink records on a link's ledger which desired state was reached, which port the
+// leg is, and whether the customer's side may be left behind. Where that can't be reached
+// what is known of the leg stays.
+func (v verb) recordLink(ctx context.Context, g group, reached resource.Applied) error {
 	l, _, err := state.ReadLink(g.Tags)
 	if err != nil {
 		return fmt.Errorf("security group %s: reading its ledger: %w", g.ID, err)
 	}
-	if l.Applied = hash; hash != "" {
-		leg, found, err := v.leg(ctx)
+	l.Abandoned = reached.Abandoned
+	side := v.across(v.Owner)
+	if l.Applied = reached.Hash; l.Applied != "" && (side == nil || side.Driver != nil) {
+		w := v
+		if side != nil {
+			w.Driver = side.Driver
+		}
+		leg, found, err := w.leg(ctx)
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ const manyPins = 100
 // view is everything that was read, before it is judged.
 type view struct {
 	scene
+	abroad
 	manifest  vpn.Estate
 	leftovers bool // cloud.Scope's
 
@@ -84,6 +85,9 @@ func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*clo
 	}
 	v.takeOver()
 	d.rememberTakeovers(v.takeovers)
+	if err := d.lookAcross(ctx, v); err != nil {
+		return nil, err
+	}
 	more := []func(context.Context) error{
 		func(ctx context.Context) error { return d.pinnedByLedger(ctx, v) },
 		func(ctx context.Context) error { return d.nextHops(ctx, v) },
@@ -200,6 +204,7 @@ func (d *Driver) pinnedByLedger(ctx context.Context, v *view) error {
 // our own ports don't.
 func (d *Driver) nextHops(ctx context.Context, v *view) error {
 	v.hops = holdersOf(v.ports)
+	maps.Copy(v.hops, v.theirHops())
 	cidrs := map[netip.Prefix]bool{}
 	for _, l := range v.groups {
 		if v.ours(l) {
@@ -215,7 +220,7 @@ func (d *Driver) nextHops(ctx context.Context, v *view) error {
 		cidrs[l.CIDR] = true
 	}
 	var unknown []string
-	for _, r := range v.routers {
+	for _, r := range v.allRouters() {
 		for _, h := range r.Routes {
 			to, hop := h.parse()
 			if _, known := v.hops[hop]; cidrs[to] && !known && v.prefix.Contains(hop) {
@@ -301,7 +306,8 @@ func gateway(o vpn.Owner) bool {
 // ownLink tells whether the ledger is one of this estate's links'.
 func (v *view) ownLink(l ledgered) bool { return l.Estate == v.manifest.Name && link(l.Owner) }
 
-// legless tells whether a link with a manifest has no leg yet.
+// legless tells whether a link of our own project with a manifest has no leg yet, and so
+// may need an address.
 func (v *view) legless() bool {
 	has := map[vpn.Owner]bool{}
 	for _, p := range v.ports {
@@ -309,7 +315,7 @@ func (v *view) legless() bool {
 			has[o] = true
 		}
 	}
-	return slices.ContainsFunc(v.manifest.Links, func(l vpn.Link) bool { return !has[l.Owner] })
+	return slices.ContainsFunc(v.manifest.Links, func(l vpn.Link) bool { return !l.Cross() && !has[l.Owner] })
 }
 
 func (p port) addresses() []netip.Addr {

@@ -30,7 +30,7 @@ func (v verb) applyRoute(ctx context.Context) error {
 		return v.unknown()
 	}
 	for _, id := range v.routersConcerned() {
-		if err := v.settleRoutes(ctx, id); err != nil {
+		if err := v.at(id).settleRoutes(ctx, id); err != nil {
 			return err
 		}
 	}

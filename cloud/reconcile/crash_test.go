@@ -68,6 +68,10 @@ func conflict(c simulator.Call) []string {
 	switch {
 	case c.Method == http.MethodPost && strings.HasSuffix(c.Pattern, "/ports"):
 		return []string{"IpAddressAlreadyAllocated"}
+	case c.Method == http.MethodPost && strings.HasSuffix(c.Pattern, "/rbac-policies"):
+		return []string{"DuplicateRbacPolicy"}
+	case c.Method == http.MethodDelete && strings.Contains(c.Pattern, "/rbac-policies/"):
+		return []string{"RbacPolicyInUse"}
 	case c.Method == http.MethodPost && strings.HasSuffix(c.Pattern, "/security-group-rules"):
 		return []string{"SecurityGroupRuleExists"}
 	case c.Method == http.MethodPut && strings.Contains(c.Pattern, "/floatingips/"):
@@ -93,6 +97,7 @@ func TestCrashEverywhere(t *testing.T) {
 	lives := maps.Clone(scenarios)
 	maps.Copy(lives, places())
 	maps.Copy(lives, links())
+	maps.Copy(lives, crossings())
 	t.Cleanup(func() { // once all scenarios, which run side by side, have ended
 		fmt.Printf("crash everywhere: %d of %d points of %d scenarios tried\n", points.Load(), seen.Load(), len(lives))
 	})

@@ -26,7 +26,8 @@ type decision struct {
 	ledgers  map[vpn.Owner]alloc.Ledger
 	inputs   map[vpn.Owner]render.Input
 	links    map[vpn.Owner]render.LinkInput
-	crowded  map[string]bool // servers, see alloc.Placement
+	lost     map[vpn.Owner]*cloud.CredentialError // links whose customer's side can't be reached, and may be left behind
+	crowded  map[string]bool                      // servers, see alloc.Placement
 	desired  resource.Graph
 	refusals []plan.Refusal
 	notices  []plan.Notice
@@ -34,12 +35,13 @@ type decision struct {
 
 // prepare allocates and renders all that has a manifest.
 func prepare(in Input, seen *cloud.Observation) *decision {
-	d := &decision{Input: in, raw: seen, seen: seen, inputs: map[vpn.Owner]render.Input{}, links: map[vpn.Owner]render.LinkInput{}}
+	d := &decision{Input: in, raw: seen, seen: seen, inputs: map[vpn.Owner]render.Input{}, links: map[vpn.Owner]render.LinkInput{}, lost: map[vpn.Owner]*cloud.CredentialError{}}
 	d.spareOthers()
 	d.note(d.concerning(seen.Problems)...)
 	d.checkNames()
 	d.checkNamespaces()
 	d.checkLinks()
+	d.checkParting()
 	d.checkPins()
 	d.checkOperator()
 	d.checkLock()
@@ -286,6 +288,7 @@ func (d *decision) render() {
 	for _, in := range d.links {
 		d.desired.Merge(render.Link(in))
 	}
+	d.keepLost()
 	for _, p := range problems {
 		if p.Owner.IsZero() && d.Deleted != nil { // who it is for may come, or stand in a manifest that is not valid
 			d.notices = append(d.notices, plan.Notice{Message: p.Message, Hint: p.Hint})

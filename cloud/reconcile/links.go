@@ -11,18 +11,18 @@ import (
 	"github.com/vpnctl/vpnctl/state"
 )
 
-// Unbuilt is what is to be said of a link into a customer's project.
+// Unbuilt is what the controller says of a link into a customer's project.
 const Unbuilt = "a ClusterLink with spec.credentialsSecretRef is not supported by this version: nothing is made, changed or removed for it"
 
-// checkLinks refuses links that can't carry our marks, and what is read and validated,
-// but not built: a link that is passed over in silence would look like one that stands.
+// checkLinks refuses links that can't carry our marks, and those into customers' projects
+// that nobody has attested, or that can't be reached.
 func (d *decision) checkLinks() {
 	for _, l := range d.Estate.Links {
 		if err := state.Check(d.Estate.Name, l.Owner); err != nil {
 			d.note(plan.Refusal{Owner: l.Owner, Message: err.Error(), Hint: "give it another name"})
 		}
 		if l.Cross() {
-			d.note(plan.Refusal{Owner: l.Owner, Message: Unbuilt, Hint: "keep it out of what vpnctl reads"})
+			d.checkCross(l)
 		}
 	}
 }
@@ -43,9 +43,9 @@ func (d *decision) allocateLegs() {
 	for _, l := range d.Estate.Links {
 		ledger, given := ledgers[l.Owner]
 		r, resolved := d.seen.Facts.Links[l.Owner.String()]
-		if given && resolved && !l.Cross() {
-			d.links[l.Owner] = render.LinkInput{Estate: d.Estate, Link: l, Ledger: ledger, Facts: d.seen.Facts,
-				Router: render.Router{ID: r.Router, Name: r.RouterName}}
+		if given && resolved && d.lost[l.Owner] == nil {
+			in := render.LinkInput{Estate: d.Estate, Link: l, Ledger: ledger, Facts: d.seen.Facts, Router: render.Router{ID: r.Router, Name: r.RouterName}}
+			d.links[l.Owner] = d.crossing(in)
 		}
 	}
 }
@@ -82,14 +82,14 @@ func (d *decision) reservedHosts() map[netip.Addr]string {
 }
 
 // joined are the service clusters' routers that lead back to a gateway: those of all
-// links in our own project. One that has lost its manifest and is left as it is leads to
-// whom it did.
+// links in our own project, and of the links into customers' projects that it names. One
+// that has lost its manifest, or is refused, and is left as it is leads to whom it did.
 func (d *decision) joined(g vpn.Gateway) []render.Joined {
 	var all []render.Joined
 	for _, l := range d.Estate.Links {
 		in, ok := d.links[l.Owner]
 		if ok && len(g.ReverseExposures) > 0 && (!l.Cross() || slices.Contains(g.Links, l.Owner.Name)) {
-			all = append(all, render.Joined{Link: l.Owner, Router: in.Router})
+			all = append(all, render.Joined{Link: l.Owner, Router: in.Router, By: in.Customers})
 		}
 	}
 	for _, l := range d.seen.Links {

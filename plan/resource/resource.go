@@ -101,6 +101,7 @@ type Route struct {
 	NextHop     string       `json:"nextHop"`           // address, or Unknown
 	Stale       []string     `json:"stale,omitempty"`   // observed: further next hops of the same destination that are ours and held by no port of ours any more
 	Foreign     []string     `json:"foreign,omitempty"` // observed: next hops of the same destination that are not ours
+	By          string       `json:"by,omitempty"`      // for people: by whose credential it is written; empty: there is only one; not compared
 	Others      bool         `json:"others,omitempty"`  // observed: another hand's, to what is in no ledger; it can't outlive the gateway whose port is the next hop
 }
 
@@ -113,18 +114,27 @@ type TransitLeg struct {
 	RouterName string `json:"routerName"`        // for people
 	Project    string `json:"project,omitempty"` // the customer's project, whose credential makes it; empty: our own
 	Adopted    bool   `json:"adopted,omitempty"` // somebody else had made it before it was taken over
+	By         string `json:"by,omitempty"`      // for people: by whose credential it is made; empty: there is only one; not compared
+	Left       string `json:"left,omitempty"`    // observed: why it stays when its link goes; empty: it goes
 }
 
 // NetworkShare lets a customer's project make ports on the transit network.
 type NetworkShare struct {
-	Network string `json:"network"`           // network ID
-	Project string `json:"project"`           // the customer's
-	Foreign bool   `json:"foreign,omitempty"` // observed: another hand shared it; used, and never taken back
+	Network string `json:"network"`      // network ID
+	Project string `json:"project"`      // the customer's
+	By      string `json:"by,omitempty"` // for people: by whose credential it is made; not compared
+
+	Foreign bool     `json:"foreign,omitempty"` // observed: another hand shared it; used, and never taken back
+	Users   []string `json:"users,omitempty"`   // observed: IDs of that project's ports on the network, sorted; they keep it shared
+	Left    string   `json:"left,omitempty"`    // observed: why it stays when its link goes; empty: it goes
 }
 
 // Applied is the record, on the ledger, of the desired state that was reached.
 type Applied struct {
 	Hash string `json:"hash"`
+	// Abandoned: of a link into a customer's project the customer's side may be left
+	// behind, if it can't be reached when the link goes.
+	Abandoned bool `json:"abandoned,omitempty"`
 }
 
 // Object is a Kubernetes object, or a file of the tree that is none (a

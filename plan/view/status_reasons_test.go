@@ -60,6 +60,21 @@ var spoken = map[string]struct{ condition, status string }{
 	ipsecv1alpha1.ReasonTransitIPMismatch:          {ipsecv1alpha1.ConditionLegAttached, roster.False},
 	ipsecv1alpha1.ReasonGatewayRouterNotConfigured: {ipsecv1alpha1.ConditionRouteInstalled, roster.False},
 	ipsecv1alpha1.ReasonReverseRoutes:              {ipsecv1alpha1.ConditionReverseRoutesInstalled, roster.False},
+	ipsecv1alpha1.ReasonAttested:                   {ipsecv1alpha1.ConditionTenantIsolationAttested, roster.True},
+	ipsecv1alpha1.ReasonAttestationMissing:         {ipsecv1alpha1.ConditionTenantIsolationAttested, roster.False},
+	ipsecv1alpha1.ReasonAttestationMalformed:       {ipsecv1alpha1.ConditionTenantIsolationAttested, roster.False},
+	ipsecv1alpha1.ReasonResolved:                   {ipsecv1alpha1.ConditionCredentialsResolved, roster.True},
+	ipsecv1alpha1.ReasonSecretNotFound:             {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
+	ipsecv1alpha1.ReasonSecretIncomplete:           {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
+	ipsecv1alpha1.ReasonAuthentication:             {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
+	ipsecv1alpha1.ReasonCredentialsUnscoped:        {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
+	ipsecv1alpha1.ReasonRoleMissing:                {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
+	ipsecv1alpha1.ReasonShared:                     {ipsecv1alpha1.ConditionTransitNetworkShared, roster.True},
+	ipsecv1alpha1.ReasonSharedByOthers:             {ipsecv1alpha1.ConditionTransitNetworkShared, roster.True},
+	ipsecv1alpha1.ReasonShareRefused:               {ipsecv1alpha1.ConditionTransitNetworkShared, roster.False},
+	ipsecv1alpha1.ReasonTransitNetworkNotOwned:     {ipsecv1alpha1.ConditionTransitNetworkShared, roster.False},
+	ipsecv1alpha1.ReasonCustomerSideUnreachable:    {vpnv1alpha1.ConditionReady, roster.False}, // of a link that goes
+	ipsecv1alpha1.ReasonAbandoned:                  {vpnv1alpha1.ConditionReady, roster.False}, // of a link that goes
 	ipsecv1alpha1.ReasonSecretName:                 {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
 	ipsecv1alpha1.ReasonCredentialsProject:         {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
 	ipsecv1alpha1.ReasonCredentialsAreOperators:    {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
@@ -122,8 +137,8 @@ func reasoned(reason string) roster.Cluster {
 		all = append(all, sum)
 	}
 	m := roster.Manifest{Generation: 1, Created: noon.Add(-41 * 24 * time.Hour), Conditions: all}
-	if reason == "NotSupported" || slices.Contains([]string{ipsecv1alpha1.ConditionLegAttached, ipsecv1alpha1.ConditionRouteInstalled, ipsecv1alpha1.ConditionReverseRoutesInstalled,
-		ipsecv1alpha1.ConditionCredentialsResolved}, c.Type) {
+	if slices.Contains([]string{"NotSupported", ipsecv1alpha1.ReasonCustomerSideUnreachable, ipsecv1alpha1.ReasonAbandoned}, reason) || slices.Contains([]string{ipsecv1alpha1.ConditionLegAttached, ipsecv1alpha1.ConditionRouteInstalled, ipsecv1alpha1.ConditionReverseRoutesInstalled,
+		ipsecv1alpha1.ConditionTenantIsolationAttested, ipsecv1alpha1.ConditionCredentialsResolved, ipsecv1alpha1.ConditionTransitNetworkShared}, c.Type) {
 		return roster.Cluster{Links: []roster.Link{{Name: "north", Manifest: m, Touched: true, Router: "north", CIDR: "10.40.0.0/16"}}}
 	}
 	g := roster.Gateway{Owner: dc1, Protocol: vpn.IPsec, Touched: true, Manifest: m}

@@ -22,13 +22,21 @@ func subject(c plan.Change, verbose bool) string {
 	case r.FloatingIP != nil:
 		return floatingIP(*r.FloatingIP)
 	case r.TransitLeg != nil:
-		return "address " + r.TransitLeg.Address + ", joins router " + cmp.Or(r.TransitLeg.RouterName, r.TransitLeg.Router)
+		return "address " + r.TransitLeg.Address + ", joins router " + cmp.Or(r.TransitLeg.RouterName, r.TransitLeg.Router) + by(r.TransitLeg.By)
 	case r.NetworkShare != nil:
-		return "network " + r.NetworkShare.Network + " for project " + r.NetworkShare.Project
+		return "network " + r.NetworkShare.Network + " for project " + r.NetworkShare.Project + by(r.NetworkShare.By)
 	case r.Route != nil:
-		return r.Route.Destination.String() + " via " + r.Route.NextHop + " on " + cmp.Or(r.Route.RouterName, r.Route.Router)
+		return r.Route.Destination.String() + " via " + r.Route.NextHop + " on " + cmp.Or(r.Route.RouterName, r.Route.Router) + by(r.Route.By)
 	}
 	return ""
+}
+
+// by says whose credential makes something, where there are several.
+func by(credential string) string {
+	if credential == "" {
+		return ""
+	}
+	return ", by " + credential
 }
 
 // allocations writes a ledger for people: "service CIDR 100.64.7.0/24 · erp .10".

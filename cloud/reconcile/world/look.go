@@ -29,7 +29,7 @@ func (w *World) Look() string {
 		w.T.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString(undated(string(s.Normalize().Bytes())))
+	b.WriteString(w.homed(s).Replace(undated(string(s.Normalize().Bytes()))))
 	plain := Plain(s)
 	for _, path := range w.Files() {
 		content, err := os.ReadFile(filepath.Join(w.Tree, path))
@@ -39,6 +39,25 @@ func (w *World) Look() string {
 		fmt.Fprintf(&b, "--- %s\n%s", path, plain(string(content)))
 	}
 	return b.String()
+}
+
+// homed takes from ledgers the addresses of legs in customers' projects, which the server
+// chose.
+func (w *World) homed(s simulator.Snapshot) *strings.Replacer {
+	w.T.Helper()
+	operator, err := w.Sim.Credentials(simulated, "operator")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	var pairs []string
+	for _, p := range s.Of("port") {
+		if name := p.Text("name"); strings.HasPrefix(name, "vpnctl-") && p.Text("project_id") != operator.ProjectID {
+			for _, ip := range p.Attributes["fixed_ips"].([]any) {
+				pairs = append(pairs, "@"+ip.(map[string]any)["ip_address"].(string)+`"`, "@address of "+name+`"`)
+			}
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // undated is a text without moments and hashes of what the server chose.

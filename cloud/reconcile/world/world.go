@@ -34,7 +34,10 @@ type World struct {
 	Operated []alloc.Operated
 	Working  bool   // it is not stopped
 	Login    string // who plans; empty: the operator of the project
-	live     bool   // the clock is time.Now: a bubble of testing/synctest drives it
+	// Customer says where a link's credential is; nil: the simulator has a login with the
+	// name of the link's cloud.
+	Customer func(l vpn.Link) (openstack.Options, error)
+	live     bool // the clock is time.Now: a bubble of testing/synctest drives it
 
 	mu  sync.Mutex
 	now time.Time
@@ -74,7 +77,7 @@ func (w *World) start(o simulator.Options) {
 // Copy makes a world of its own that is the same.
 func (w *World) Copy(t testing.TB) *World {
 	t.Helper()
-	c := &World{T: t, Tree: Folder(t), now: w.Time(), Operated: w.Operated}
+	c := &World{T: t, Tree: Folder(t), now: w.Time(), Operated: w.Operated, Customer: w.Customer}
 	for _, path := range w.Files() { // files are replaced, never written into
 		to := filepath.Join(c.Tree, path)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Link(filepath.Join(w.Tree, path), to)); err != nil {
@@ -160,20 +163,36 @@ func (w *World) sleep(ctx context.Context, d time.Duration) error {
 
 // Connect is the driver of one who logs in so.
 func (w *World) Connect(ctx context.Context, login string) (*openstack.Driver, error) {
-	return Connect(ctx, w.Sim, login, openstack.Clock{Now: w.Time, Sleep: w.sleep})
+	o, err := w.Options(login)
+	if err != nil {
+		return nil, err
+	}
+	o.Customer = func(_ context.Context, l vpn.Link) (openstack.Options, error) {
+		if w.Customer != nil {
+			return w.Customer(l)
+		}
+		return w.Options(l.Cloud)
+	}
+	return openstack.Connect(ctx, o)
+}
+
+// Options are how one logs in whom the simulator knows.
+func (w *World) Options(login string) (openstack.Options, error) {
+	return options(w.Sim, login, openstack.Clock{Now: w.Time, Sleep: w.sleep})
 }
 
 // Connect is the driver over a simulated cloud of one who logs in so.
 func Connect(ctx context.Context, sim *simulator.Server, login string, clock openstack.Clock) (*openstack.Driver, error) {
-	c, err := sim.Credentials(simulated, login)
+	o, err := options(sim, login, clock)
 	if err != nil {
 		return nil, err
 	}
-	return openstack.Connect(ctx, openstack.Options{
-		Env:       func(key string) string { return c.Env[key] },
-		Transport: simulator.Transport(sim),
-		Clock:     clock,
-	})
+	return openstack.Connect(ctx, o)
+}
+
+func options(sim *simulator.Server, login string, clock openstack.Clock) (openstack.Options, error) {
+	c, err := sim.Credentials(simulated, login)
+	return openstack.Options{Env: func(key string) string { return c.Env[key] }, Transport: simulator.Transport(sim), Clock: clock}, err
 }
 
 // Input is what a run of an estate starts from.

@@ -26,7 +26,26 @@ const (
 	ReasonTransitIPMismatch          = "TransitIPMismatch"
 	ReasonGatewayRouterNotConfigured = "GatewayRouterNotConfigured"
 	ReasonReverseRoutes              = "EnsureReverseRoutesFailed"
-	ReasonSecretName                 = "SecretNameNotAllowed"
-	ReasonCredentialsProject         = "CredentialsProjectMismatch"
-	ReasonCredentialsAreOperators    = "CredentialsAreOperatorProject"
+
+	ReasonAttested             = "Attested"
+	ReasonAttestationMissing   = "AttestationMissing"
+	ReasonAttestationMalformed = "AttestationMalformed"
+
+	ReasonResolved                = "Resolved"
+	ReasonSecretName              = "SecretNameNotAllowed"
+	ReasonSecretNotFound          = "SecretNotFound"   // or no such entry of clouds.yaml
+	ReasonSecretIncomplete        = "SecretIncomplete" // it is no credential
+	ReasonAuthentication          = "AuthenticationFailed"
+	ReasonCredentialsUnscoped     = "CredentialsUnscoped"
+	ReasonCredentialsProject      = "CredentialsProjectMismatch"
+	ReasonCredentialsAreOperators = "CredentialsAreOperatorProject"
+	ReasonRoleMissing             = "RoleMissing"
+
+	ReasonShared                 = "Shared"
+	ReasonSharedByOthers         = "SharedByOthers" // used, and never taken back
+	ReasonShareRefused           = "ShareRefused"
+	ReasonTransitNetworkNotOwned = "TransitNetworkNotOwned"
+
+	ReasonCustomerSideUnreachable = "CustomerSideUnreachable" // on deletion: everything is left
+	ReasonAbandoned               = "Abandoned"
 )

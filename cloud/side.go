@@ -1,0 +1,18 @@
+package cloud
+
+// Side is the customer's side of a link into another project, as it was looked at with the
+// customer's credential.
+type Side struct {
+	Credential string           // whose it is, for people: "secret acme/clusterlink-north"
+	Fault      *CredentialError // why it can't be looked at; nil: it was
+}
+
+// CredentialError is why a customer's credential can't be used. It concerns one link and
+// nobody else, and holds no part of the credential.
+type CredentialError struct {
+	Reason  string // that of the link's condition
+	Message string
+	Hint    string
+}
+
+func (e *CredentialError) Error() string { return e.Message }
