@@ -24,6 +24,7 @@ type Joined struct {
 	Link   vpn.Owner
 	Router Router
 	By     string `json:"-"` // for people: by whose credential routes are written there
+	Apart  bool   `json:"-"` // the router can't be reached, or must not: what is there stays
 }
 
 // Problem is why a gateway can't be rendered.

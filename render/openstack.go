@@ -20,6 +20,9 @@ func (r *rendering) cloud() {
 		r.add(resource.Resource{ID: r.id(resource.KindRoute), Route: r.desiredRoute()}, port, address)
 	}
 	for _, j := range r.in.Joined {
+		if j.Apart {
+			continue
+		}
 		r.add(resource.Resource{ID: ReverseRouteID(r.in.Gateway.Owner, j.Router.ID), Route: &resource.Route{
 			Router: j.Router.ID, RouterName: j.Router.Name, Destination: r.in.Ledger.ServiceCIDR, NextHop: r.port.Address, By: j.By,
 		}}, port, address, LegID(j.Link))

@@ -136,7 +136,7 @@ func (c *customer) look(ctx context.Context) error {
 	}
 	if err != nil {
 		reason := ipsecv1alpha1.ReasonRouterResolve
-		if answered(err, http.StatusUnauthorized) {
+		if answered(err, http.StatusUnauthorized) || errors.Is(err, errAgain) {
 			reason = ipsecv1alpha1.ReasonAuthentication
 		}
 		c.fault, c.all, c.ports, c.Driver = c.failing(reason, err), nil, nil, nil

@@ -103,12 +103,15 @@ func conflict(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", cloud.ErrConflict, fmt.Sprintf(format, args...))
 }
 
+// errAgain is that of a login that was good and is no more.
+var errAgain = errors.New("logging in again")
+
 // faultOf turns what gophercloud returns into a fault. URLs, headers and request
 // bodies stay out of it, and with them every token and secret.
 func faultOf(err error) error {
 	var reauth *gophercloud.ErrUnableToReauthenticate
 	if errors.As(err, &reauth) {
-		return fmt.Errorf("logging in again: %w", faultOf(reauth.ErrReauth))
+		return fmt.Errorf("%w: %w", errAgain, faultOf(reauth.ErrReauth))
 	}
 	var code gophercloud.ErrUnexpectedResponseCode
 	if errors.As(err, &code) {

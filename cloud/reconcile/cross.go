@@ -28,6 +28,7 @@ func (d *decision) checkCross(l vpn.Link) {
 			reason = ipsecv1alpha1.ReasonAttestationMissing
 		}
 		d.note(plan.Refusal{Owner: l.Owner, Message: err.Error(), Reason: reason})
+		d.doubted[l.Owner] = true
 	}
 	side, looked := d.seen.Sides[l.Owner]
 	switch fault := side.Fault; {

@@ -26,6 +26,7 @@ type decision struct {
 	ledgers  map[vpn.Owner]alloc.Ledger
 	inputs   map[vpn.Owner]render.Input
 	links    map[vpn.Owner]render.LinkInput
+	doubted  map[vpn.Owner]bool                   // links into projects that nobody has attested
 	lost     map[vpn.Owner]*cloud.CredentialError // links whose customer's side can't be reached, and may be left behind
 	crowded  map[string]bool                      // servers, see alloc.Placement
 	desired  resource.Graph
@@ -35,7 +36,7 @@ type decision struct {
 
 // prepare allocates and renders all that has a manifest.
 func prepare(in Input, seen *cloud.Observation) *decision {
-	d := &decision{Input: in, raw: seen, seen: seen, inputs: map[vpn.Owner]render.Input{}, links: map[vpn.Owner]render.LinkInput{}, lost: map[vpn.Owner]*cloud.CredentialError{}}
+	d := &decision{Input: in, raw: seen, seen: seen, inputs: map[vpn.Owner]render.Input{}, links: map[vpn.Owner]render.LinkInput{}, doubted: map[vpn.Owner]bool{}, lost: map[vpn.Owner]*cloud.CredentialError{}}
 	d.spareOthers()
 	d.note(d.concerning(seen.Problems)...)
 	d.checkNames()

@@ -86,25 +86,40 @@ func (d *decision) reservedHosts() map[netip.Addr]string {
 // that has lost its manifest, or is refused, and is left as it is leads to whom it did.
 func (d *decision) joined(g vpn.Gateway) []render.Joined {
 	var all []render.Joined
+	if len(g.ReverseExposures) == 0 {
+		return nil
+	}
 	for _, l := range d.Estate.Links {
 		in, ok := d.links[l.Owner]
-		if ok && len(g.ReverseExposures) > 0 && (!l.Cross() || slices.Contains(g.Links, l.Owner.Name)) {
+		if ok && !d.doubted[l.Owner] && (!l.Cross() || slices.Contains(g.Links, l.Owner.Name)) {
 			all = append(all, render.Joined{Link: l.Owner, Router: in.Router, By: in.Customers})
 		}
 	}
 	for _, l := range d.seen.Links {
-		if _, planned := d.links[l.Owner]; planned || len(g.ReverseExposures) == 0 || slices.Contains(d.releasedLinks(), l.Owner) {
+		if _, planned := d.links[l.Owner]; planned && !d.doubted[l.Owner] || slices.Contains(d.releasedLinks(), l.Owner) {
 			continue
 		}
-		leg := d.seen.Graph[render.LegID(l.Owner)].TransitLeg
-		if leg == nil || leg.Router == "" {
-			continue
-		}
-		back := render.Joined{Link: l.Owner, Router: render.Router{ID: leg.Router, Name: leg.RouterName}}
-		if r, stands := d.seen.Graph[render.ReverseRouteID(g.Owner, leg.Router)]; stands && r.Proof != "" {
+		if back, leads := d.leadsBack(g, l.Owner); leads {
 			all = append(all, back)
 		}
 	}
 	slices.SortFunc(all, func(a, b render.Joined) int { return a.Link.Compare(b.Link) })
 	return all
+}
+
+// leadsBack tells whether a link that is left as it is leads back to a gateway. Where its
+// customer's router can't be seen that counts as the gateway has it, and nothing is made
+// or taken away there.
+func (d *decision) leadsBack(g vpn.Gateway, o vpn.Owner) (render.Joined, bool) {
+	leg := d.seen.Graph[render.LegID(o)].TransitLeg
+	if leg == nil || leg.Router == "" {
+		return render.Joined{}, false
+	}
+	back := render.Joined{Link: o, Router: render.Router{ID: leg.Router, Name: leg.RouterName}, By: leg.By}
+	if d.seen.Sides[o].Fault != nil {
+		back.Apart = true
+		return back, slices.Contains(g.Links, o.Name)
+	}
+	r, stands := d.seen.Graph[render.ReverseRouteID(g.Owner, leg.Router)]
+	return back, stands && r.Proof != ""
 }

@@ -26,7 +26,7 @@ type Credentials struct {
 
 // Credentials returns how to log in to one of Clouds at the server's URL, as Listen returned it.
 func (s *Server) Credentials(url, cloud string) (Credentials, error) {
-	if !slices.Contains(append(Clouds(), "admin"), cloud) {
+	if known := append(Clouds(), "admin"); !slices.Contains(append(known, s.options.Seed.Customers...), cloud) {
 		return Credentials{}, fmt.Errorf("cloud %q is none of %s", cloud, strings.Join(Clouds(), ", "))
 	}
 	c := Credentials{AuthURL: strings.TrimSuffix(url, "/") + "/identity/v3", Region: s.options.Seed.Region,

@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud/simulator/internal/neutron"
@@ -19,6 +20,9 @@ type Seed struct {
 	FloatingIPPool string // public: the external network
 	FloatingIPCIDR string // 203.0.113.0/24
 	Nodes          []Node // worker-1 to worker-3: servers of the operator
+
+	// Customers are further customers, each with a project and a login of that name.
+	Customers []string
 }
 
 // Node is a server that gateways can run on.
@@ -64,7 +68,7 @@ func (s Seed) plant(db *store.DB, now time.Time) error {
 	if db.Projects.Len() > 0 {
 		return nil
 	}
-	plantIdentity(db)
+	plantIdentity(db, s.Customers)
 	g := gardener{db: db, stamp: now.UTC().Format("2006-01-02T15:04:05Z")}
 	pub, err := g.network(s.FloatingIPPool, "public", s.FloatingIPCIDR, 20, adminProject)
 	if err != nil {
@@ -90,22 +94,37 @@ func (s Seed) plant(db *store.DB, now time.Time) error {
 	return nil
 }
 
-func plantIdentity(db *store.DB) {
-	for _, p := range [][2]string{{operatorProject, "operator"}, {customerProject, "customer"}, {adminProject, "admin"}} {
-		db.Projects.Put(&store.Project{ID: p[0], Name: p[1], DomainID: "default", Enabled: true})
-	}
-	for _, u := range []store.User{
+// plantIdentity makes the projects and logins. The visitor is one who has no project.
+func plantIdentity(db *store.DB, customers []string) {
+	projects := [][2]string{{operatorProject, "operator"}, {customerProject, "customer"}, {adminProject, "admin"}}
+	users := []store.User{
 		{Name: "operator", ProjectID: operatorProject, Roles: []string{"member", "reader"}},
 		{Name: "operator-admin", ProjectID: operatorProject, Roles: []string{"admin", "member", "reader"}},
 		{Name: "customer", ProjectID: customerProject, Roles: []string{"member", "reader"}},
 		{Name: "admin", ProjectID: adminProject, Roles: []string{"admin", "member", "reader"}},
-	} {
+		{Name: visitor},
+	}
+	for _, name := range customers {
+		id := strings.ReplaceAll(store.StableID("project "+name), "-", "")
+		projects = append(projects, [2]string{id, name})
+		users = append(users, store.User{Name: name, ProjectID: id, Roles: []string{"member", "reader"}})
+	}
+	for _, p := range projects {
+		db.Projects.Put(&store.Project{ID: p[0], Name: p[1], DomainID: "default", Enabled: true})
+	}
+	for _, u := range users {
 		u.ID, u.Password = store.StableID("user "+u.Name), "simulator"
 		db.Users.Put(&u)
+		if u.ProjectID == "" {
+			continue
+		}
 		db.Credentials.Put(&store.Credential{ID: store.StableID("credential " + u.Name), Name: "simulator",
 			Secret: store.StableID("secret " + u.Name), UserID: u.ID, ProjectID: u.ProjectID, Roles: u.Roles})
 	}
 }
+
+// visitor is who logs in by password and then has no project.
+const visitor = "visitor"
 
 // gardener puts the seed's objects into a state.
 type gardener struct {

@@ -41,6 +41,22 @@ var identity = []behaviour{
 		auth["scope"] = object{"project": object{"id": s.customer.project}}
 		s.unauthorized(s.do(s.operator, "POST", "identity", "/auth/tokens", object{"auth": auth}))
 	}},
+	{"an application credential that nobody has, or any more, is 404", func(s *scene) {
+		a := s.do(s.operator, "POST", "identity", "/auth/tokens", object{"auth": byApplicationCredential(Credential{"0123456789abcdef0123456789abcdef", "any"})})
+		s.expect(a, http.StatusNotFound, "")
+		s.same("code", any(404.0), a.body().object("error")["code"])
+	}},
+	{"the customer's token is for another project, with the role member", func(s *scene) {
+		a := s.do(s.customer, "POST", "identity", "/auth/tokens", object{"auth": byApplicationCredential(s.cloud.Customer)})
+		s.expect(a, http.StatusCreated, "")
+		token := a.body().object("token")
+		if project := token.object("project").id(); project == "" || project == s.operator.project {
+			s.Errorf("project %q", project)
+		}
+		if !slices.ContainsFunc(token.list("roles"), func(role object) bool { return role.text("name") == "member" }) {
+			s.Errorf("roles %v", token["roles"])
+		}
+	}},
 	{"an application credential makes no other: 403", func(s *scene) {
 		a := s.do(s.operator, "POST", "identity", "/users/"+s.operator.user+"/application_credentials",
 			object{"application_credential": object{"name": s.name()}})

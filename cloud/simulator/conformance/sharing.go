@@ -79,6 +79,23 @@ var sharing = []behaviour{
 		s.expect(s.tag(s.operator, "ports", p.id(), "mine"), 200, "")
 		s.expect(s.delete(s.operator, "/ports/"+p.id()), 204, "")
 	}},
+	{"the network's owner finds the ports of one project there", func(s *scene) {
+		network, _ := s.shared()
+		s.port(object{"network_id": network})
+		p := s.make(s.customer, "ports", object{"network_id": network})
+		s.same("listed", []string{p.id()}, s.ids(s.operator, "ports", "network_id="+network+"&project_id="+s.customer.project+"&project_id="+missing))
+	}},
+	{"the customer tags its port, and its router's interface goes with the port", func(s *scene) {
+		network, subnet := s.shared()
+		p := s.make(s.customer, "ports", object{"network_id": network, "fixed_ips": []object{{"subnet_id": subnet}}, "security_groups": []string{}})
+		tag := "vpn.bnerd.net/owner=" + s.name()
+		s.expect(s.tag(s.customer, "ports", p.id(), tag), 200, "")
+		router := s.make(s.customer, "routers", object{"name": s.name()}).id()
+		s.expect(s.plug(s.customer, router, object{"port_id": p.id()}), 200, "")
+		s.same("found", []string{p.id()}, s.ids(s.customer, "ports", "tags="+tag))
+		s.expect(s.unplug(s.customer, router, object{"port_id": p.id()}), 200, "")
+		s.expect(s.get(s.customer, "/ports/"+p.id()), 404, "PortNotFound")
+	}},
 	{"the customer sees no port there but its own", func(s *scene) {
 		network, _ := s.shared()
 		theirs := s.port(object{"network_id": network})

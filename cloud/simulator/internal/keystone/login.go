@@ -37,10 +37,23 @@ type login struct {
 				User   *named `json:"user"`
 			} `json:"application_credential"`
 		} `json:"identity"`
-		Scope *struct {
-			Project *named `json:"project"`
-		} `json:"scope"`
+		Scope *scope `json:"scope"`
 	} `json:"auth"`
+}
+
+// scope is what a login asks for: a project, or explicitly none.
+type scope struct {
+	Project *named `json:"project"`
+	none    bool
+}
+
+// UnmarshalJSON takes the word "unscoped" as well as an object.
+func (s *scope) UnmarshalJSON(b []byte) error {
+	type plain scope
+	if s.none = string(b) == `"unscoped"`; s.none {
+		return nil
+	}
+	return json.Unmarshal(b, (*plain)(s))
 }
 
 func (s *service) login() *wire.Answer {
@@ -54,6 +67,9 @@ func (s *service) login() *wire.Answer {
 	case "password":
 		ok = s.byPassword(&in, &t)
 	case "application_credential":
+		if id := in.Auth.Identity.Credential.ID; id != "" && !s.exists(id) {
+			return notFound("Could not find Application Credential: " + id + ".")
+		}
 		// such a credential has its project already: naming one is refused, even the same
 		ok = in.Auth.Scope == nil && s.byCredential(&in, &t)
 	case "token":
@@ -102,6 +118,13 @@ func (s *service) byCredential(in *login, t *ticket) bool {
 	return false
 }
 
+// exists tells whether there is such a credential: Keystone looks before it compares any
+// secret.
+func (s *service) exists(id string) bool {
+	_, ok := s.DB.Credentials.Get(id)
+	return ok
+}
+
 func (s *service) belongs(c *store.Credential, user *named) bool {
 	u, ok := s.DB.Users.Get(c.UserID)
 	return ok && user != nil && (user.ID == u.ID || user.ID == "" && user.Name == u.Name)
@@ -111,6 +134,9 @@ func (s *service) belongs(c *store.Credential, user *named) bool {
 func (s *service) scope(in *login, t *ticket, home string) bool {
 	t.Project = home
 	if in.Auth.Scope == nil || in.Auth.Scope.Project == nil {
+		if in.Auth.Scope != nil && in.Auth.Scope.none {
+			t.Project = ""
+		}
 		return true
 	}
 	want := in.Auth.Scope.Project
@@ -125,11 +151,12 @@ func domain(d *named) bool {
 
 const timeFormat = "2006-01-02T15:04:05.000000Z"
 
-// describe is the token document.
+// describe is the token document. A token that is for no project has no roles and no
+// catalog.
 func (s *service) describe(t ticket, status int) *wire.Answer {
 	u, _ := s.DB.Users.Get(t.User)
 	p, _ := s.DB.Projects.Get(t.Project)
-	if u == nil || p == nil {
+	if u == nil || p == nil && t.Project != "" {
 		return wire.Unauthorized(s.authURL())
 	}
 	method, roles := "password", u.Roles
@@ -140,12 +167,12 @@ func (s *service) describe(t ticket, status int) *wire.Answer {
 	doc := map[string]any{
 		"methods": []string{method}, "audit_ids": []string{sign(t.User)[:22]},
 		"user":       map[string]any{"id": u.ID, "name": u.Name, "domain": dom, "password_expires_at": nil},
-		"project":    map[string]any{"id": p.ID, "name": p.Name, "domain": dom},
-		"roles":      roleList(roles),
-		"is_domain":  false,
 		"issued_at":  t.Issued.UTC().Format(timeFormat),
 		"expires_at": t.Expires.UTC().Format(timeFormat),
-		"catalog":    s.catalog(),
+	}
+	if p != nil {
+		doc["project"] = map[string]any{"id": p.ID, "name": p.Name, "domain": dom}
+		doc["roles"], doc["is_domain"], doc["catalog"] = roleList(roles), false, s.catalog()
 	}
 	if t.Credential != "" {
 		doc["application_credential"] = map[string]any{"id": t.Credential, "restricted": true}

@@ -3,6 +3,7 @@ package keystone
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud/simulator/internal/attr"
@@ -177,19 +178,40 @@ func (s *service) createCredential(who Principal, user string) *wire.Answer {
 			Description string  `json:"description"`
 			Secret      string  `json:"secret"`
 			Expires     *string `json:"expires_at"`
+			Roles       []named `json:"roles"`
 		} `json:"application_credential"`
 	}
 	if err := json.Unmarshal(s.req.Body, &in); err != nil || in.C.Name == "" {
 		return badRequest("'name' is a required property")
 	}
 	u, _ := s.DB.Users.Get(user)
+	roles, ok := some(u.Roles, in.C.Roles)
+	if !ok {
+		return badRequest("Invalid application credential: Could not find role assignment with role for the user on the project.")
+	}
 	c := &store.Credential{ID: hex(s.DB.NewID()), Name: in.C.Name, Description: in.C.Description,
-		Secret: in.C.Secret, UserID: user, ProjectID: who.ProjectID, Roles: u.Roles, Expires: in.C.Expires}
+		Secret: in.C.Secret, UserID: user, ProjectID: who.ProjectID, Roles: roles, Expires: in.C.Expires}
 	if c.Secret == "" {
 		c.Secret = hex(s.DB.NewID())
 	}
 	s.DB.Credentials.Put(c)
 	return wire.JSON(http.StatusCreated, map[string]any{"application_credential": credential(c, true)})
+}
+
+// some are those of a user's roles that a credential is to have, all where none is named;
+// false where one is named that the user lacks.
+func some(all []string, wanted []named) (roles []string, ok bool) {
+	for _, w := range wanted {
+		i := slices.IndexFunc(all, func(name string) bool { return name == w.Name || store.StableID("role "+name) == w.ID })
+		if i < 0 {
+			return nil, false
+		}
+		roles = append(roles, all[i])
+	}
+	if len(wanted) == 0 {
+		return all, true
+	}
+	return roles, true
 }
 
 // credential is the API's view of c; the secret is shown once, when it is made.

@@ -1,0 +1,141 @@
+package reconcile_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vpnctl/vpnctl/cloud"
+	"github.com/vpnctl/vpnctl/cloud/openstack"
+	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
+	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// refusedWith are the reasons for which a plan refuses a link.
+func refusedWith(p plan.Plan, o vpn.Owner) []string {
+	var all []string
+	for _, r := range p.Refusals {
+		if r.Owner == o {
+			all = append(all, r.Reason)
+		}
+	}
+	return all
+}
+
+// regardless applies what a plan holds beside its refusals.
+func regardless(t *testing.T, w *world.World, e vpn.Estate, o plan.Options) *cloud.Report {
+	t.Helper()
+	in, _, err := w.Input(t.Context(), e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := reconcile.Plan(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Apply(t.Context(), cloud.Execution{Parallelism: 1, Now: w.Time})
+}
+
+// TestALinkThatCantBeMade: each fault of a credential or an attestation gives its own
+// reason, the gateways are planned nevertheless, and nothing is shared, made or joined.
+func TestALinkThatCantBeMade(t *testing.T) {
+	environment := func(w *world.World, env map[string]string) (openstack.Options, error) {
+		o, err := w.Options("customer")
+		o.Env = func(key string) string { return env[key] }
+		return o, err
+	}
+	const url = "http://simulator.invalid/identity/v3"
+	const visitor = "0b5b4a4b3f7c4c0b8a1d7d3a5f1e0009"
+	for sentence, c := range map[string]struct {
+		change   func(l *vpn.Link)
+		customer func(w *world.World, l vpn.Link) (openstack.Options, error)
+		want     string
+		says     string
+	}{
+		"nobody attested it":   {change: func(l *vpn.Link) { l.Annotations = nil }, want: "AttestationMissing", says: attested},
+		"nobody can read when": {change: func(l *vpn.Link) { l.Annotations = map[string]string{attested: "network team; last spring"} }, want: "AttestationMalformed", says: "RFC 3339"},
+		"there is no such Secret": {customer: func(*world.World, vpn.Link) (openstack.Options, error) {
+			return openstack.Options{}, &cloud.CredentialError{Reason: "SecretNotFound", Message: "there is no Secret"}
+		}, want: "SecretNotFound", says: "there is no Secret"},
+		"there is no such entry of clouds.yaml": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			o, err := environment(w, map[string]string{"HOME": "/nowhere"})
+			o.Cloud = "elsewhere"
+			return o, err
+		}, want: "SecretNotFound", says: "clouds.yaml"},
+		"it has no secret": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			return environment(w, map[string]string{"OS_AUTH_URL": url, "OS_APPLICATION_CREDENTIAL_ID": "x"})
+		}, want: "SecretIncomplete", says: "neither a password nor an application credential"},
+		"its secret is wrong": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			o := w.Credential("customer", nil).Options
+			env := o.Env
+			o.Env = func(key string) string {
+				return strings.TrimSuffix(env(key), "0") + map[string]string{"OS_APPLICATION_CREDENTIAL_SECRET": "no"}[key]
+			}
+			return o, nil
+		}, want: "AuthenticationFailed", says: "40"},
+		"it was revoked": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			c := w.Credential("customer", nil)
+			c.Revoke()
+			return c.Options, nil
+		}, want: "AuthenticationFailed", says: "404"},
+		"it has expired": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			return w.Credential("customer", map[string]any{"expires_at": "2026-01-01T00:00:00.000000"}).Options, nil
+		}, want: "AuthenticationFailed", says: "401"},
+		"nobody answers": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			return environment(w, map[string]string{"OS_AUTH_URL": "ftp://simulator.invalid", "OS_APPLICATION_CREDENTIAL_ID": "x", "OS_APPLICATION_CREDENTIAL_SECRET": "x"})
+		}, want: "SecretIncomplete", says: "not an http"},
+		"it fails in words of its own": {customer: func(*world.World, vpn.Link) (openstack.Options, error) {
+			return openstack.Options{}, errors.New("the cluster is away")
+		}, want: "AuthenticationFailed", says: "the cluster is away"},
+		"it is for no project": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			return environment(w, map[string]string{"OS_AUTH_URL": url, "OS_USERNAME": "visitor", "OS_PASSWORD": "simulator", "OS_USER_DOMAIN_NAME": "Default"})
+		}, want: "CredentialsUnscoped", says: "no project"},
+		"it is for another project": {change: func(l *vpn.Link) { l.CustomerProject = visitor }, want: "CredentialsProjectMismatch", says: visitor},
+		"it is the operator's": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			return w.Options("operator")
+		}, want: "CredentialsAreOperatorProject", says: "the operator's own"},
+		"it may only read": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			return w.Credential("customer", map[string]any{"roles": []map[string]any{{"name": "reader"}}}).Options, nil
+		}, want: "RoleMissing", says: "but reader"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := world.New(t, simulator.Options{})
+			w.Apply(pruned(w), plan.Options{})
+			e := acrossNamed(w)
+			if c.change != nil {
+				c.change(&e.Links[0])
+			}
+			if c.customer != nil {
+				w.Customer = func(l vpn.Link) (openstack.Options, error) { return c.customer(w, l) }
+			}
+			before := w.Look()
+			p := w.Plan(e, plan.Options{})
+			if diff := cmp.Diff([]string{c.want}, refusedWith(p, e.Links[0].Owner)); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			for _, r := range p.Refusals {
+				if !strings.Contains(r.Message, c.says) {
+					t.Errorf("%q does not say %q", r.Message, c.says)
+				}
+			}
+			for _, change := range p.Changes { // that they name the link is part of what was applied
+				if change.ID.Kind != resource.KindApplied {
+					t.Errorf("%s is %sd", change.ID, change.Action)
+				}
+			}
+			for i := range e.Gateways {
+				e.Gateways[i].Links = nil
+			}
+			regardless(t, w, e, plan.Options{})
+			if after := w.Look(); after != before {
+				t.Errorf("something was made:\n%s", cmp.Diff(before, after))
+			}
+		})
+	}
+}
