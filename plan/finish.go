@@ -33,14 +33,11 @@ func (d *draft) finish() {
 	d.arrange()
 }
 
-// unselected turns the refusals of gateways that were not asked for into
+// unselected turns the refusals of whoever was not asked for into
 // notices: this run does nothing of theirs.
 func (d *draft) unselected() {
-	if len(d.in.Options.Gateways) == 0 {
-		return
-	}
 	d.plan.Refusals = slices.DeleteFunc(d.plan.Refusals, func(r Refusal) bool {
-		apart := !r.Owner.IsZero() && !slices.Contains(d.in.Options.Gateways, r.Owner.Path())
+		apart := !r.Owner.IsZero() && !d.in.Options.Selects(r.Owner)
 		if apart {
 			d.plan.Notices = append(d.plan.Notices, Notice{Owner: r.Owner, Message: "would be refused: " + r.Message, Hint: r.Hint})
 		}

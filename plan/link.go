@@ -113,7 +113,7 @@ func (d *draft) afterReverseRoutes(p *party) {
 			d.refuse(Refusal{
 				Owner: p.owner, ID: c.ID,
 				Message: "router " + cmp.Or(leg.RouterName, leg.Router) + " keeps a route through it, " + id.String(),
-				Hint:    "see what is said of " + d.in.Observed[id].Owner + ", or plan without --gateway",
+				Hint:    d.letGoOf(d.party(d.in.Observed[id].Owner)),
 			})
 		}
 	}
@@ -147,6 +147,14 @@ func (d *draft) legGoing(port string) (resource.ID, bool) {
 		}
 	}
 	return resource.ID{}, false
+}
+
+// letGoOf says how a gateway's route can go that keeps a leg.
+func (d *draft) letGoOf(p *party) string {
+	if d.in.Options.Selects(p.owner) {
+		return "see what is said of " + p.text
+	}
+	return "name its gateway too: --gateway " + p.owner.Path()
 }
 
 // reverseRoutes are the routes of ours on a service cluster's router, in order.

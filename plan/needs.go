@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"path"
 	"slices"
 
@@ -74,7 +75,7 @@ func (d *draft) walk(c *Change, from resource.ID, seen map[resource.ID]bool) {
 			continue
 		}
 		if _, there := d.in.Observed[id]; !there {
-			c.Held = "waits for " + id.String() + ", which is not there"
+			c.Held = cmp.Or(c.Held, "waits for "+id.String()+", which is not there") // the nearest is what people look for
 		}
 		d.walk(c, id, seen)
 	}

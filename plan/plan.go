@@ -33,7 +33,8 @@ type Plan struct {
 
 // Options are what the user chose and the plan depends on.
 type Options struct {
-	Gateways   []string      `json:"gateways,omitempty"`   // namespace/name; empty: all
+	Gateways   []string      `json:"gateways,omitempty"`   // namespace/name; with Links the only ones that the run is about
+	Links      []string      `json:"links,omitempty"`      // names; both empty: it is about all
 	Only       string        `json:"only,omitempty"`       // OnlyCloud or OnlyKubernetes; empty: both
 	Prune      bool          `json:"prune,omitempty"`      // delete what has no manifest any more
 	MaxDeletes int           `json:"maxDeletes,omitempty"` // gateways and peers that one run may delete; 0: DefaultMaxDeletes, negative: none
@@ -64,7 +65,7 @@ type Owner struct {
 	Peers    []string     `json:"peers,omitempty"`    // before or after, sorted
 	New      bool         `json:"new,omitempty"`      // nothing of it exists yet
 	Gone     bool         `json:"gone,omitempty"`     // its manifest is gone
-	Excluded bool         `json:"excluded,omitempty"` // not selected by Options.Gateways
+	Excluded bool         `json:"excluded,omitempty"` // not selected, see Options.Selects
 	Blocked  string       `json:"blocked,omitempty"`  // why the whole gateway is left as it is, in words
 	Waiting  int          `json:"waiting,omitempty"`  // how many changes wait until it is no longer blocked
 

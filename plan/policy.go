@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,26 +51,33 @@ func (d *draft) decide() {
 	d.limitDeletes()
 }
 
-// selected leaves every gateway whole that Options.Gateways does not name.
+// selected leaves every owner whole that the options don't select.
 func (d *draft) selected() {
-	if len(d.in.Options.Gateways) == 0 {
-		return
-	}
-	known := map[string]bool{}
+	gateways, links := map[string]bool{}, map[string]bool{}
 	for _, p := range d.sorted {
-		if p.owner.IsZero() {
+		switch {
+		case p.owner.IsZero():
 			continue
+		case p.owner.Gateway():
+			gateways[p.owner.Path()] = true
+		default:
+			links[p.owner.Name] = true
 		}
-		known[p.owner.Path()] = true
-		if !slices.Contains(d.in.Options.Gateways, p.owner.Path()) {
+		if !d.in.Options.Selects(p.owner) {
 			p.fate = stay
 			p.line.Excluded = true
 		}
 	}
-	for _, path := range d.in.Options.Gateways {
-		if !known[path] {
+	d.misnamed("gateway", d.in.Options.Gateways, gateways)
+	d.misnamed("link", d.in.Options.Links, links)
+}
+
+// misnamed refuses the whole plan where it is to be about somebody whom nobody knows.
+func (d *draft) misnamed(what string, names []string, known map[string]bool) {
+	for _, name := range names {
+		if !known[name] {
 			d.unknown = true
-			d.refuse(Refusal{Message: fmt.Sprintf("gateway %s is not known", path), Hint: suggestion(path, known)})
+			d.refuse(Refusal{Message: what + " " + name + " is not known", Hint: suggestion(name, known)})
 		}
 	}
 }

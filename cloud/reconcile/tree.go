@@ -61,7 +61,5 @@ func (d *decision) files() bool {
 	return false
 }
 
-// selected tells whether this run is about a gateway.
-func (d *decision) selected(o vpn.Owner) bool {
-	return len(d.Options.Gateways) == 0 || slices.Contains(d.Options.Gateways, o.Path())
-}
+// selected tells whether this run is about an owner.
+func (d *decision) selected(o vpn.Owner) bool { return d.Options.Selects(o) }

@@ -15,9 +15,10 @@ const impactEnum = ",reload,reconnect,restart,customer"
 // selection are the flags that a plan depends on.
 type selection struct {
 	Gateway    []string      `placeholder:"NS/NAME" sep:"none" help:"Only this gateway; repeatable. All manifests are still read."`
+	Link       []string      `placeholder:"NAME" sep:"none" help:"Only this ClusterLink; repeatable, and beside --gateway: only those that are named."`
 	Only       choice        `enum:",cloud,kubernetes" default:"" placeholder:"SIDE" help:"Only one side: cloud or kubernetes."`
-	Prune      bool          `help:"Delete gateways and peers whose manifest is gone."`
-	MaxDeletes *int          `placeholder:"N" help:"With --prune: refuse to delete more gateways and peers than this; a gateway that goes counts with its peers. Default: 10."`
+	Prune      bool          `help:"Delete gateways, peers and links whose manifest is gone."`
+	MaxDeletes *int          `placeholder:"N" help:"With --prune: refuse to delete more gateways, peers and links than this; a gateway that goes counts with its peers. Default: 10."`
 	AllowEmpty bool          `help:"With --prune: allow it although no manifest was read at all."`
 	Hold       time.Duration `default:"10m" help:"With --prune: how long the cloud side outlives removed files, so that pods end first. Default: ${default}."`
 	PodsGone   bool          `help:"With --prune: the pods of removed files have ended, so their cloud side is not held any longer."`
@@ -47,13 +48,13 @@ func (f selection) check() error {
 
 // given tells whether any of the flags was used.
 func (f selection) given() bool {
-	return len(f.Gateway) > 0 || f.Only != "" || f.Prune || f.MaxDeletes != nil || f.AllowEmpty || f.Hold != plan.DefaultHold || f.PodsGone || len(f.AdoptFrom) > 0
+	return len(f.Gateway)+len(f.Link) > 0 || f.Only != "" || f.Prune || f.MaxDeletes != nil || f.AllowEmpty || f.Hold != plan.DefaultHold || f.PodsGone || len(f.AdoptFrom) > 0
 }
 
 // options are the flags in the plan's terms, where zero means the default and a
 // negative number none.
 func (f selection) options() plan.Options {
-	o := plan.Options{Gateways: f.Gateway, Only: string(f.Only), Prune: f.Prune, AllowEmpty: f.AllowEmpty, PodsGone: f.PodsGone, Hold: f.Hold}
+	o := plan.Options{Gateways: f.Gateway, Links: f.Link, Only: string(f.Only), Prune: f.Prune, AllowEmpty: f.AllowEmpty, PodsGone: f.PodsGone, Hold: f.Hold}
 	if f.Hold == 0 {
 		o.Hold = -1
 	}

@@ -33,6 +33,7 @@ func TestSelection(t *testing.T) {
 	}{
 		"nothing given":                     {"plan", plan.Options{Hold: plan.DefaultHold}, ""},
 		"gateways add up":                   {"plan --gateway a/b --gateway c/d,e", plan.Options{Gateways: []string{"a/b", "c/d,e"}, Hold: plan.DefaultHold}, ""},
+		"links beside gateways":             {"plan --link north --gateway a/b --link south", plan.Options{Gateways: []string{"a/b"}, Links: []string{"north", "south"}, Hold: plan.DefaultHold}, ""},
 		"no hold at all is not the default": {"plan --prune --hold 0s", plan.Options{Prune: true, Hold: -1}, ""},
 		"no deletes are not the default":    {"plan --prune --max-deletes 0", plan.Options{Prune: true, MaxDeletes: -1, Hold: plan.DefaultHold}, ""},
 		"everything": {"plan --only cloud --prune --max-deletes 3 --allow-empty --hold 2h",
@@ -80,7 +81,7 @@ func TestNextSaysTheSame(t *testing.T) {
 		"a saved plan":    {"plan --prune -o plan.json gateways/", "vpnctl apply plan.json"},
 		"the simulation":  {"plan --sim a.yaml", "vpnctl apply --sim a.yaml"},
 		"its folder":      {"plan --sim=x a.yaml", "vpnctl apply --sim=x a.yaml"},
-		"every selection": {"plan --gateway a/b --only cloud --prune --max-deletes 3 --allow-empty --hold 2h .", "vpnctl apply --gateway a/b --only cloud --prune --max-deletes 3 --allow-empty --hold 2h0m0s ."},
+		"every selection": {"plan --gateway a/b --link north --only cloud --prune --max-deletes 3 --allow-empty --hold 2h .", "vpnctl apply --gateway a/b --link north --only cloud --prune --max-deletes 3 --allow-empty --hold 2h0m0s ."},
 		"the gate":        {"plan --deny-impact customer --prune --pods-gone .", "vpnctl apply --deny-impact customer --prune --pods-gone ."},
 		"shell syntax":    {"plan it's$(x)", `vpnctl apply 'it'\''s$(x)'`},
 	} {

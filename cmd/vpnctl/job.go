@@ -51,7 +51,7 @@ func (g *Globals) savedJob(saved *plan.Plan, paths []string, f selection, err er
 	case err != nil:
 		return nil, err
 	case f.given():
-		return nil, fmt.Errorf("%s was made with its own options: --gateway, --only, --prune and the like can't be given again", paths[0])
+		return nil, fmt.Errorf("%s was made with its own options: --gateway, --link, --only, --prune and the like can't be given again", paths[0])
 	case saved.Input == nil:
 		return nil, fmt.Errorf("%s: without the estate it was made from; save a plan with -o", paths[0])
 	}

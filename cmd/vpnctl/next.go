@@ -32,7 +32,7 @@ func (a *application) next() string {
 
 // selected are the flags that a plan's options were made from.
 func selected(o plan.Options) selection {
-	f := selection{Gateway: o.Gateways, Only: choice(o.Only), Prune: o.Prune, AllowEmpty: o.AllowEmpty, PodsGone: o.PodsGone, Hold: max(o.Hold, 0)}
+	f := selection{Gateway: o.Gateways, Link: o.Links, Only: choice(o.Only), Prune: o.Prune, AllowEmpty: o.AllowEmpty, PodsGone: o.PodsGone, Hold: max(o.Hold, 0)}
 	if o.MaxDeletes != 0 {
 		most := max(o.MaxDeletes, 0)
 		f.MaxDeletes = &most
@@ -69,6 +69,9 @@ func (f selection) words() []string {
 	var words []string
 	for _, g := range f.Gateway {
 		words = append(words, "--gateway", g)
+	}
+	for _, l := range f.Link {
+		words = append(words, "--link", l)
 	}
 	if f.Only != "" {
 		words = append(words, "--only", string(f.Only))

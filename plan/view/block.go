@@ -155,11 +155,15 @@ const quietLimit = 5
 
 func (t *text) blocks() {
 	var quiet []*block
-	excluded := 0
+	gateways, links := 0, 0
 	for _, b := range blocks(t.p) {
 		switch {
 		case b.Excluded && b.quiet() && !t.o.Verbose:
-			excluded++
+			if b.Owner.Owner.Gateway() {
+				gateways++
+			} else {
+				links++
+			}
 		case b.quiet() && !b.Owner.Owner.IsZero():
 			quiet = append(quiet, b)
 		default:
@@ -168,10 +172,21 @@ func (t *text) blocks() {
 		}
 	}
 	t.quiet(quiet)
-	if excluded > 0 {
+	if gateways+links > 0 {
 		t.line()
-		t.line(t.ink.paint(dim, count(excluded, "gateway")+" not selected"))
+		t.line(t.ink.paint(dim, several(gateways, "gateway", links, "link")+" not selected"))
 	}
+}
+
+// several is "2 gateways and 1 link", without those of which there are none.
+func several(n int, one string, m int, other string) string {
+	switch {
+	case m == 0:
+		return count(n, one)
+	case n == 0:
+		return count(m, other)
+	}
+	return count(n, one) + " and " + count(m, other)
 }
 
 func (t *text) quiet(unchanged []*block) {

@@ -1,0 +1,29 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/vpnctl/vpnctl/plan/vpn"
+)
+
+// Selects tells whether a run is about an owner: about everyone, unless somebody is named;
+// then about those alone.
+func (o Options) Selects(owner vpn.Owner) bool {
+	switch {
+	case len(o.Gateways)+len(o.Links) == 0:
+		return true
+	case owner.Gateway():
+		return slices.Contains(o.Gateways, owner.Path())
+	}
+	return slices.Contains(o.Links, owner.Name)
+}
+
+// With is the same options for a run about one owner more.
+func (o Options) With(owner vpn.Owner) Options {
+	if owner.Gateway() {
+		o.Gateways = append(slices.Clip(o.Gateways), owner.Path())
+	} else {
+		o.Links = append(slices.Clip(o.Links), owner.Name)
+	}
+	return o
+}
