@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
+	"github.com/vpnctl/vpnctl/state"
 )
 
 // LinkInput is all that one link's resources follow from.
@@ -30,15 +32,22 @@ type Router struct {
 	Name string `json:"-"` // for people
 }
 
-// Link returns everything that one link should have.
+// Link returns everything that one link should have. The error is that of its manifest,
+// which can't be written.
 //
-//	security group → [network share] → transit leg → route → applied
+//	[manifest] security group → [network share] → transit leg → route → applied
 //
-// The share is part of a link into a customer's project. The routes that reverse
-// exposures need on the service cluster's router are their gateways'.
-func Link(in LinkInput) resource.Graph {
+// The manifest is written where there is a cluster: its status tells of the rest. The
+// share is part of a link into a customer's project. The routes that reverse exposures
+// need on the service cluster's router are their gateways'.
+func Link(in LinkInput) (resource.Graph, error) {
 	l := linking{in: in, owner: in.Link.Owner.String(), graph: resource.Graph{}}
 	group, leg := l.id(resource.KindSecurityGroup), LegID(in.Link.Owner)
+	if in.Estate.Kubernetes.Target == vpn.TargetCluster {
+		if err := l.manifests(); err != nil {
+			return nil, err
+		}
+	}
 	l.add(resource.Resource{ID: group, SecurityGroup: &resource.SecurityGroup{Ledger: in.Ledger.Entries(), Rules: rules(vpn.Gateway{}, nil)}})
 	before := []resource.ID{group}
 	if in.Ledger.Cross() {
@@ -54,7 +63,7 @@ func Link(in LinkInput) resource.Graph {
 		Destination: in.Link.CIDR, NextHop: l.address(), By: in.Operators,
 	}}, leg)
 	l.add(resource.Resource{ID: l.id(resource.KindApplied), Applied: &resource.Applied{Hash: LinkHash(in), Abandoned: in.Link.Cross() && in.Link.Abandons()}}, l.graph.IDs()...)
-	return l.graph
+	return l.graph, nil
 }
 
 // LegID names a link's transit leg.
@@ -78,6 +87,21 @@ func (l *linking) add(r resource.Resource, needs ...resource.ID) {
 	l.graph.Add(r)
 }
 
+// manifests are the link's own, with our labels and annotations beside its own.
+func (l *linking) manifests() error {
+	o, estate := l.in.Link.Owner, l.in.Estate.Name
+	for _, m := range l.in.Link.Manifests {
+		text, err := written(m, state.Labels(estate, o), state.Annotations(o))
+		if err != nil {
+			return fmt.Errorf("writing %s %s: %w", m.Kind, m.Name, err)
+		}
+		l.add(resource.Resource{ID: resource.ID{Kind: resource.KubernetesKind(m.Kind), Name: m.Name}, Object: &resource.Object{
+			APIVersion: m.APIVersion, Kind: m.Kind, Name: m.Name, Content: state.Marker(estate, o) + "\n" + text,
+		}})
+	}
+	return nil
+}
+
 func (l *linking) leg() *resource.TransitLeg {
 	return &resource.TransitLeg{
 		Network: l.in.Facts.NetworkID, Address: l.address(),
@@ -98,7 +122,8 @@ func (l *linking) address() string {
 // LinkHash is the intent behind a link in 16 characters, as Hash is that behind a gateway.
 func LinkHash(in LinkInput) string {
 	link := in.Link
-	link.Position, link.Cloud, link.Credentials, link.Annotations = "", "", vpn.NamespacedRef{}, nil
+	link.Position, link.Cloud, link.Credentials = "", "", vpn.NamespacedRef{}
+	link.Annotations, link.Manifests = nil, nil
 	data, err := json.Marshal(struct {
 		Version string
 		Estate  vpn.Estate

@@ -54,7 +54,9 @@ func written(m vpn.Manifest, labels, notes map[string]string) (string, error) {
 		maps.Copy(all, ours)
 		meta[field], _ = json.Marshal(all)
 	}
-	meta["namespace"], _ = json.Marshal(m.Namespace)
+	if m.Namespace != "" {
+		meta["namespace"], _ = json.Marshal(m.Namespace)
+	}
 	object["metadata"], _ = json.Marshal(meta)
 	data, err := json.Marshal(object)
 	if err != nil {

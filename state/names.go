@@ -66,13 +66,17 @@ const (
 	LabelGateway   = Prefix + "gateway"
 )
 
-// Labels are the ownership labels of a gateway's Kubernetes objects. The
-// namespace is the object's own.
+// Labels are the ownership labels of an owner's Kubernetes objects. Those of a gateway
+// name it; the namespace is the object's own. A link has its own manifest alone.
 func Labels(estate string, o vpn.Owner) map[string]string {
-	return map[string]string{LabelManagedBy: "vpnctl", LabelEstate: estate, LabelGateway: o.Name}
+	labels := map[string]string{LabelManagedBy: "vpnctl", LabelEstate: estate}
+	if o.Gateway() {
+		labels[LabelGateway] = o.Name
+	}
+	return labels
 }
 
-// Annotations are the ownership annotations of a gateway's Kubernetes objects.
+// Annotations are the ownership annotations of an owner's Kubernetes objects.
 func Annotations(o vpn.Owner) map[string]string {
 	return map[string]string{resource.OwnerAnnotation: o.String()}
 }

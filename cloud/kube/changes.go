@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/go-logr/logr"
@@ -60,7 +59,7 @@ func (d *Driver) Changes(ctx context.Context, estate string, w Watching) <-chan 
 		keep(r, whole, selector, prints.New(read, tell))
 	}
 	ours := state.LabelManagedBy + "=vpnctl," + state.LabelEstate + "=" + estate
-	for _, k := range slices.Concat(kinds, []kind{link}) {
+	for _, k := range kinds {
 		switch {
 		case k.manifest:
 			follow(k.resource, false, "", ofManifest)

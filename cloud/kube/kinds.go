@@ -15,6 +15,8 @@ type kind struct {
 	spare    bool // a gateway does without where a cluster doesn't
 	manifest bool // people write it: listed whole, and may be taken over
 	secret   bool // its content is never read: of a list only the metadata come
+
+	everywhere bool // its objects are in no namespace
 }
 
 func (k kind) apiVersion() string { return k.resource.GroupVersion().String() }
@@ -24,6 +26,7 @@ var kinds = []kind{
 	{name: "VPNGateway", resource: vpnv1alpha1.GroupVersion.WithResource("vpngateways"), manifest: true},
 	{name: "VPNPeer", resource: vpnv1alpha1.GroupVersion.WithResource("vpnpeers"), manifest: true},
 	{name: "IPsecGateway", resource: ipsecv1alpha1.GroupVersion.WithResource("ipsecgateways"), manifest: true},
+	{name: ipsecv1alpha1.KindClusterLink, resource: ipsecv1alpha1.GroupVersion.WithResource("clusterlinks"), manifest: true, optional: true, everywhere: true},
 	{name: "NetworkAttachmentDefinition", resource: gvr("k8s.cni.cncf.io", "v1", "network-attachment-definitions"), optional: true},
 	{name: "Secret", resource: secrets, secret: true},
 	{name: "ConfigMap", resource: gvr("", "v1", "configmaps")},
@@ -46,14 +49,8 @@ func gvr(group, version, resource string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
 }
 
-// link is the kind of which only manifests are read and statuses written.
-var link = kind{name: ipsecv1alpha1.KindClusterLink, resource: ipsecv1alpha1.GroupVersion.WithResource("clusterlinks"), manifest: true, optional: true}
-
 // kindOf finds a kind by its name.
 func kindOf(name string) (kind, bool) {
-	if name == link.name {
-		return link, true
-	}
 	for _, k := range kinds {
 		if k.name == name {
 			return k, true

@@ -27,18 +27,14 @@ var finalizers = map[string]string{
 	ipsecv1alpha1.KindClusterLink:  ipsecv1alpha1.LinkFinalizer,
 }
 
-// Manifests lists every gateway, peer and link in the cluster, the oldest first. Links
-// that may not be listed are as if there were none: nothing is done for them anyway.
+// Manifests lists every gateway, peer and link in the cluster, the oldest first.
 func (d *Driver) Manifests(ctx context.Context) ([]cloud.Manifest, error) {
 	var all []cloud.Manifest
-	for _, k := range slices.Concat(kinds, []kind{link}) {
+	for _, k := range kinds {
 		if !k.manifest {
 			continue
 		}
 		some, err := d.manifestsOf(ctx, k)
-		if k.name == link.name && apierrors.IsForbidden(err) {
-			continue
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -146,10 +146,10 @@ func (n needs) change(c plan.Change) {
 	}
 }
 
-// told needs what telling of a change calls: a gateway's status says how it stands. One
-// whose manifest is gone already has none.
+// told needs what telling of a change calls: a gateway's or link's status says how it
+// stands. One whose manifest is gone already has none.
 func (n needs) told(c plan.Change) {
-	if k, known := kindOf(c.Owner.Kind); known && c.Owner.Gateway() && (c.Action != plan.Delete || c.ID.Kind.Manifest()) {
+	if k, known := kindOf(c.Owner.Kind); known && !c.Owner.IsZero() && (c.Action != plan.Delete || c.ID.Kind.Manifest()) {
 		n.status(k, c.Owner.Namespace, c.Owner.Name)
 	}
 }

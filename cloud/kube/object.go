@@ -25,7 +25,7 @@ func ours(u *unstructured.Unstructured, estate string) (vpn.Owner, bool) {
 		return vpn.Owner{}, false
 	}
 	o, known := vpn.ParseOwner(u.GetAnnotations()[resource.OwnerAnnotation])
-	if !known || o.Namespace != u.GetNamespace() || o.Name != labels[state.LabelGateway] {
+	if !known || o.Namespace != u.GetNamespace() || o.Gateway() && o.Name != labels[state.LabelGateway] || !o.Gateway() && o.Name != u.GetName() {
 		return vpn.Owner{}, true
 	}
 	return o, true

@@ -108,6 +108,11 @@ func newSighting(e vpn.Estate) *sighting {
 			s.owners[resource.ID{Kind: resource.KubernetesKind(m.Kind), Namespace: m.Namespace, Name: m.Name}] = g.Owner
 		}
 	}
+	for _, l := range e.Links {
+		for _, m := range l.Manifests {
+			s.owners[resource.ID{Kind: resource.KubernetesKind(m.Kind), Name: m.Name}] = l.Owner
+		}
+	}
 	return s
 }
 

@@ -112,7 +112,11 @@ func named(rights []right) []string {
 	}
 	var texts []string
 	for _, what := range slices.Sorted(maps.Keys(where)) {
-		texts = append(texts, what+" in "+several(slices.Compact(slices.Sorted(slices.Values(where[what])))))
+		if spaces := slices.Compact(slices.Sorted(slices.Values(where[what]))); spaces[0] == "" { // of a kind that is in none
+			texts = append(texts, what)
+		} else {
+			texts = append(texts, what+" in "+several(spaces))
+		}
 	}
 	return texts
 }

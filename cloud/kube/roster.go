@@ -29,19 +29,16 @@ type Which struct {
 func (w Which) kinds() []kind {
 	var all []kind
 	for _, k := range kinds {
-		if k.manifest {
+		if k.manifest && (w.Links || !k.everywhere) {
 			all = append(all, k)
 		}
-	}
-	if w.Links {
-		all = append(all, link)
 	}
 	return all
 }
 
 // in is the namespace in which objects of a kind are looked for.
 func (w Which) in(k kind) string {
-	if k.name == link.name {
+	if k.everywhere {
 		return ""
 	}
 	return w.Namespace
@@ -77,7 +74,7 @@ func (d *Driver) Roster(ctx context.Context, w Which) (roster.Cluster, error) {
 // barred takes the error out that links may not be listed: gateways don't depend on them.
 func barred(all []kind, errs []error) error {
 	for i, k := range all {
-		if k.name == link.name && errors.Is(errs[i], cloud.ErrForbidden) {
+		if k.everywhere && errors.Is(errs[i], cloud.ErrForbidden) {
 			err := errs[i]
 			errs[i] = nil
 			return err

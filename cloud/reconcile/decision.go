@@ -61,7 +61,7 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 func (d *decision) result() *Result {
 	r := &Result{
 		Plan: d.plan(d.Options), Seen: d.seen, Ledgers: d.ledgers, Inputs: d.inputs, Desired: d.desired,
-		Links: d.links, drivers: d.Drivers, Gateways: d.Estate.Gateways, tree: d.tree(),
+		Links: d.links, drivers: d.Drivers, Gateways: d.Estate.Gateways, Linked: d.Estate.Links, tree: d.tree(),
 	}
 	d.lacking(r.Plan.Owners)
 	if d.Options.Only == plan.OnlyKubernetes && !d.tree() {
@@ -287,7 +287,12 @@ func (d *decision) render() {
 	var problems []render.Problem
 	d.desired, problems = render.Gateways(inputs)
 	for _, in := range d.links {
-		d.desired.Merge(render.Link(in))
+		graph, err := render.Link(in)
+		if err != nil {
+			d.note(plan.Refusal{Owner: in.Link.Owner, Message: err.Error(), Reason: vpnv1alpha1.ReasonInvalidSpec})
+			continue
+		}
+		d.desired.Merge(graph)
 	}
 	d.keepLost()
 	for _, p := range problems {

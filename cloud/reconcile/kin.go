@@ -13,6 +13,7 @@ import (
 //
 //	the manifest          asked for       being deleted   → in the graph
 //	of a gateway or peer  no              any             as ours: it goes with the gateway
+//	or of a link
 //	on the ledger         yes             yes             as ours: it is made anew
 //	                      yes             no              as it was: adopted
 //	any other             any             any             as it was
@@ -21,7 +22,14 @@ func kin(seen *cloud.Observation) {
 	for _, l := range seen.Ledgers {
 		ledgers[l.Owner.String()] = l
 	}
+	links := map[string]bool{}
+	for _, l := range seen.Links {
+		links[l.Owner.String()] = true
+	}
 	known := func(r resource.Resource) bool {
+		if links[r.Owner] {
+			return true
+		}
 		l, there := ledgers[r.Owner]
 		own := r.ID.Kind == resource.KubernetesKind(l.Owner.Kind) && r.ID.Name == l.Owner.Name
 		return there && (own || slices.Contains(l.Peers, r.ID.Name))

@@ -11,9 +11,6 @@ import (
 	"github.com/vpnctl/vpnctl/state"
 )
 
-// Unbuilt is what the controller says of a link into a customer's project.
-const Unbuilt = "a ClusterLink with spec.credentialsSecretRef is not supported by this version: nothing is made, changed or removed for it"
-
 // checkLinks refuses links that can't carry our marks, and those into customers' projects
 // that nobody has attested, or that can't be reached.
 func (d *decision) checkLinks() {

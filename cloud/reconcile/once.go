@@ -44,6 +44,7 @@ type Result struct {
 	Desired resource.Graph // what they were rendered to
 
 	Gateways []vpn.Gateway // all that have a manifest
+	Linked   []vpn.Link    // the same of links
 	LeftOut  []plan.Change // in a cluster: of the cloud side, which the options leave out
 
 	drivers []cloud.Driver
@@ -116,7 +117,7 @@ type rechecker interface {
 func (r *Result) renderAgain(o vpn.Owner, news resource.GatewayFacts) (resource.Graph, error) {
 	if in, ok := r.Links[o]; ok {
 		in.Facts = in.Facts.Learn(o.String(), news)
-		return render.Link(in), nil
+		return render.Link(in)
 	}
 	in, ok := r.Inputs[o]
 	if !ok { // its manifest is gone: nothing of it is rendered

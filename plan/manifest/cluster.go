@@ -138,6 +138,9 @@ func (c *Cluster) keepValid() {
 	for i := range c.Estate.Gateways {
 		c.Estate.Gateways[i].Manifests = nil
 	}
+	for i := range c.Estate.Links {
+		c.Estate.Links[i].Manifests = nil
+	}
 }
 
 // LinkOf reads one ClusterLink as a cluster holds it, and finds what is wrong with it

@@ -67,3 +67,10 @@ func (l *link) customer(s ipsecv1alpha1.ClusterLinkSpec) {
 		l.fail("spec.transitIP", refuse("can't be pinned with credentialsSecretRef: Neutron chooses the address in a customer's project").with("remove it"))
 	}
 }
+
+// finish is the link with its manifest.
+func (l *link) finish() vpn.Link {
+	m := l.model
+	m.Manifests = []vpn.Manifest{l.write()}
+	return m
+}

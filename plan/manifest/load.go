@@ -227,7 +227,7 @@ func (r *reading) objectsInto(e *vpn.Estate, objects []*object) {
 		e.Gateways = append(e.Gateways, g.finish())
 	}
 	for _, l := range links {
-		e.Links = append(e.Links, l.model)
+		e.Links = append(e.Links, l.finish())
 	}
 	slices.SortFunc(e.Gateways, func(a, b vpn.Gateway) int { return a.Owner.Compare(b.Owner) })
 	slices.SortFunc(e.Links, func(a, b vpn.Link) int { return a.Owner.Compare(b.Owner) })

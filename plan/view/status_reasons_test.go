@@ -79,7 +79,7 @@ var spoken = map[string]struct{ condition, status string }{
 	ipsecv1alpha1.ReasonCredentialsProject:         {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
 	ipsecv1alpha1.ReasonCredentialsAreOperators:    {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
 
-	"NotSupported": {vpnv1alpha1.ConditionReady, roster.False}, // of a link
+	"NotSupported": {ipsecv1alpha1.ConditionLegAttached, roster.False},
 
 	vpnv1alpha1.ReasonGatewayNotReady: {vpnv1alpha1.ConditionReady, roster.False}, // of a peer
 
@@ -161,7 +161,7 @@ func reasoned(reason string) roster.Cluster {
 func reasons(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, folder := range []string{"crds/ipsec/v1alpha1", "crds/vpn/v1alpha1", "cloud/reconcile/standing", "cloud/reconcile/loop"} {
+	for _, folder := range []string{"crds/ipsec/v1alpha1", "crds/vpn/v1alpha1", "cloud/reconcile", "cloud/reconcile/standing", "cloud/reconcile/loop"} {
 		files, err := filepath.Glob("../../" + folder + "/*.go")
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ type Link struct {
 	CustomerProject string            `json:"customerProject,omitempty"` // OpenStack project ID, set exactly for a cross-tenant link
 	Cloud           string            `json:"cloud,omitempty"`           // target directory: entry of clouds.yaml for the customer's project
 	Annotations     map[string]string `json:"annotations,omitempty"`
+	Manifests       []Manifest        `json:"manifests,omitempty"` // its own alone, as it is written into a cluster
 }
 
 // NamespacedRef names a Secret in a namespace.

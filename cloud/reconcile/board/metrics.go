@@ -75,9 +75,10 @@ func gauge(name, help string, labels ...string) *prometheus.Desc {
 var (
 	leading     = gauge("vpnctl_reconcile_leader", "1 if this replica runs the rounds, and writes.")
 	gateways    = gauge("vpnctl_reconcile_gateways", "Gateways by whether they are ready (true, false, unknown).", "ready")
+	links       = gauge("vpnctl_reconcile_links", "Links by whether they are ready (true, false, unknown).", "ready")
 	pending     = gauge("vpnctl_reconcile_pending_changes", "Changes of the last plan that are not done.")
 	drifted     = gauge("vpnctl_reconcile_drifted_objects", "Objects that the last plan found changed by another hand.")
-	orphaned    = gauge("vpnctl_reconcile_orphans", "Gateways that stand although their manifest went without being deleted.")
+	orphaned    = gauge("vpnctl_reconcile_orphans", "Gateways and links that stand although their manifest went without being deleted.")
 	refusedOnes = gauge("vpnctl_reconcile_refusals", "Things that manifests ask for and that must not be done.")
 	success     = gauge("vpnctl_reconcile_last_success_timestamp_seconds", "When a round last looked at the whole estate.")
 	fileGood    = gauge("vpnctl_reconcile_estate_valid", "1 if the Estate's file counts as it is; 0 while the last good one does.")
@@ -86,7 +87,7 @@ var (
 
 // Describe lists every metric.
 func (b boardMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{leading, gateways, pending, drifted, orphaned, refusedOnes, success, fileGood, ratio} {
+	for _, d := range []*prometheus.Desc{leading, gateways, links, pending, drifted, orphaned, refusedOnes, success, fileGood, ratio} {
 		ch <- d
 	}
 }
@@ -102,13 +103,19 @@ func (b boardMetrics) Collect(ch chan<- prometheus.Metric) {
 	if !b.leading || b.looked.IsZero() {
 		return
 	}
-	ready := map[string]int{}
-	for _, s := range b.standing {
-		ready[s.Ready().Status]++
+	ready := map[*prometheus.Desc]map[string]int{gateways: {}, links: {}}
+	for o, s := range b.standing {
+		of := gateways
+		if !o.Gateway() {
+			of = links
+		}
+		ready[of][s.Ready().Status]++
 	}
-	show(gateways, float64(ready[standing.True]), "true")
-	show(gateways, float64(ready[standing.False]), "false")
-	show(gateways, float64(ready[standing.Unknown]), "unknown")
+	for of, n := range ready {
+		show(of, float64(n[standing.True]), "true")
+		show(of, float64(n[standing.False]), "false")
+		show(of, float64(n[standing.Unknown]), "unknown")
+	}
 	show(pending, float64(b.pending))
 	show(drifted, float64(b.drift))
 	show(orphaned, float64(len(b.orphans)))

@@ -76,7 +76,7 @@ type view struct {
 	Took                    time.Duration
 	Trouble                 string
 	Ready, NotReady, Unsure int
-	Gateways                []standing.Gateway
+	Gateways, Links         []standing.Gateway
 	Lines                   map[vpn.Owner]plan.Owner
 	Orphans                 []vpn.Owner
 	Unheard                 map[string]string
@@ -91,10 +91,15 @@ func (b *Board) view() view {
 	defer b.mu.Unlock()
 	v := view{
 		DryRun: b.dry, Leading: b.leading, Standby: b.standby, Estate: cmp.Or(b.estate, b.standby.Estate), Problem: b.problem, Looked: b.looked, Since: b.since, Planned: b.planned,
-		Took: b.took.Round(time.Millisecond), Trouble: b.trouble, Gateways: b.standings(), Lines: b.lines,
+		Took: b.took.Round(time.Millisecond), Trouble: b.trouble, Lines: b.lines,
 		Orphans: b.orphans, Unheard: maps.Clone(b.unheard), Refusals: b.refusals, Notices: slices.Concat(b.others, b.notices), Steps: b.last, More: b.more,
 	}
-	for _, s := range v.Gateways {
+	for _, s := range b.standings() {
+		if s.Owner.Gateway() {
+			v.Gateways = append(v.Gateways, s)
+		} else {
+			v.Links = append(v.Links, s)
+		}
 		switch s.Ready().Status {
 		case standing.True:
 			v.Ready++

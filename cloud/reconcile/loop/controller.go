@@ -67,8 +67,8 @@ type Controller struct {
 
 	Resync      time.Duration // between two looks without a reason; default 10 minutes
 	LockTimeout time.Duration // how long another run of the estate is waited for; default 15 seconds
-	Parallelism int           // gateways side by side; default 8
-	MaxDeletes  int           // gateways that may be on their way out at once; 0: plan.DefaultMaxDeletes, negative: none
+	Parallelism int           // gateways and links side by side; default 8
+	MaxDeletes  int           // gateways and links that may be on their way out at once; 0: plan.DefaultMaxDeletes, negative: none
 	DryRun      bool          // plan and report, write nothing
 	Log         *slog.Logger  // nil: none
 

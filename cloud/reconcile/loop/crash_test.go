@@ -112,6 +112,20 @@ var trials = map[string]struct {
 			f.remove(manifestsOf(t, "initech/old")...)
 		},
 	},
+	"a link comes, and a gateway goes": {
+		func(_ *testing.T, f *field) { f.everyone() },
+		func(t *testing.T, f *field) {
+			f.write(northern)
+			f.remove(manifestsOf(t, "initech/old")...)
+		},
+	},
+	"a link goes, and a gateway with it": {
+		func(_ *testing.T, f *field) { f.everyone(); f.write(northern) },
+		func(t *testing.T, f *field) {
+			f.remove(northern)
+			f.remove(manifestsOf(t, "acme/dc1")...)
+		},
+	},
 	"a node is lost": {
 		func(_ *testing.T, f *field) { f.everyone() },
 		func(_ *testing.T, f *field) {
@@ -195,7 +209,10 @@ func (f *field) converge(t *testing.T) {
 func (f *field) truthful(t *testing.T) {
 	t.Helper()
 	for key, m := range f.manifests {
-		if m.Kind == "VPNPeer" || !strings.HasPrefix(f.ready(key), "True") {
+		if m.Kind == vpn.KindClusterLink && strings.HasPrefix(f.ready(key), "True") && f.routes("gateway-router") == 0 {
+			t.Errorf("%s is called ready, and nothing leads there", key)
+		}
+		if m.Kind == "VPNPeer" || m.Kind == vpn.KindClusterLink || !strings.HasPrefix(f.ready(key), "True") {
 			continue
 		}
 		if len(f.objectsOf(key)) < 8 {
@@ -298,7 +315,7 @@ func (f *field) leftovers(t *testing.T) {
 	t.Helper()
 	names := map[string]bool{}
 	for _, m := range f.manifests {
-		names["vpnctl-"+m.Namespace+"-"+m.Name] = true
+		names["vpnctl-"+strings.TrimPrefix(m.Namespace+"-"+m.Name, "-")] = true
 	}
 	seen := map[string]bool{}
 	for _, kind := range []string{"port", "security-group"} {

@@ -69,7 +69,7 @@ func (l *errand) gateways() {
 	}
 	l.put(strings.NewReplacer("NAMESPACE", "acme", `M="}`, `M=", presharedKeySecretRef: {name: ina-psk, key: psk}}`).Replace(string(text)))
 	l.put("apiVersion: ipsec.bnerd.net/v1alpha1\nkind: ClusterLink\nmetadata: {name: north}\n" +
-		"spec: {serviceClusterCIDR: 10.40.0.0/16, serviceClusterRouter: gateway-router}\n")
+		"spec: {serviceClusterCIDR: 10.40.0.0/16, serviceClusterRouter: service-cluster-router}\n")
 }
 
 // pskOfIna is the last Secret that is needed.

@@ -141,7 +141,8 @@ func (f *field) everyone() []string {
 func (f *field) all() string {
 	f.T.Helper()
 	text := f.Look()
-	plain := world.Plain(world.Snapshot(f.T, f.World))
+	snapshot := world.Snapshot(f.T, f.World)
+	plain := world.Plain(snapshot)
 	f.cluster.mu.Lock()
 	defer f.cluster.mu.Unlock()
 	var b strings.Builder
@@ -151,7 +152,11 @@ func (f *field) all() string {
 	}
 	for _, key := range sortedKeys(f.manifests) {
 		m := f.manifests[key]
-		fmt.Fprintf(&b, "--- %s held %t deleting %t\n%s\n", key, m.Held, m.Deleting, plain(string(m.Status)))
+		status := plain(string(m.Status))
+		for _, p := range snapshot.Of("port") {
+			status = strings.ReplaceAll(status, p.ID, "port "+p.Text("name"))
+		}
+		fmt.Fprintf(&b, "--- %s held %t deleting %t\n%s\n", key, m.Held, m.Deleting, status)
 	}
 	return b.String()
 }

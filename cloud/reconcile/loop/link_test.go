@@ -2,41 +2,362 @@ package loop_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/vpnctl/vpnctl/cloud/kube/fakeapi"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
+	"github.com/vpnctl/vpnctl/cloud/simulator"
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// TestALinkIsRefusedInItsStatus: it is told, once, that nobody looks after it, nothing of
-// it is touched, and gateways are as without it.
-func TestALinkIsRefusedInItsStatus(t *testing.T) {
-	f := newFieldOverAPI(t)
-	f.api.Put(t, map[string]any{
-		"apiVersion": "ipsec.bnerd.net/v1alpha1", "kind": "ClusterLink",
-		"metadata": map[string]any{"name": "north", "finalizers": []any{ipsecv1alpha1.LinkFinalizer}},
-		"spec":     map[string]any{"serviceClusterCIDR": "10.40.0.0/16", "serviceClusterRouter": "gateway-router"},
-	})
-	f.put(manifestsOf(t, "acme/dc1")...)
-	f.turns(2)
-	if f.api.Get("Deployment", "acme", "dc1") == nil {
-		t.Error("the gateway was not made")
+const north = "ClusterLink /north"
+
+// northern is a link to the service cluster of our own project.
+var northern = vpn.Manifest{APIVersion: "ipsec.bnerd.net/v1alpha1", Kind: vpn.KindClusterLink, Name: "north",
+	JSON: `{"apiVersion":"ipsec.bnerd.net/v1alpha1","kind":"ClusterLink","metadata":{"name":"north"},"spec":{"serviceClusterCIDR":"10.250.0.0/16","serviceClusterRouter":"service-cluster-router"}}`}
+
+// routes are how many static routes a router has.
+func (f *field) routes(router string) int {
+	f.T.Helper()
+	for _, o := range world.Snapshot(f.T, f.World).Of("router") {
+		if o.Text("name") == router {
+			routes, _ := o.Attributes["routes"].([]any)
+			return len(routes)
+		}
 	}
-	told, err := json.Marshal(f.api.Get("ClusterLink", "", "north").Object["status"])
+	f.T.Fatalf("there is no router %s", router)
+	return 0
+}
+
+// TestALinksLife: a link joins gateways that stand and ways back lead to them, gateways
+// come and go beside it, and it goes without a trace.
+func TestALinksLife(t *testing.T) {
+	atRest(t, func(t *testing.T, f *field) {
+		before := f.Look()
+		f.write(northern)
+		time.Sleep(10 * time.Second)
+		f.wantReady(north)
+		for _, kind := range []string{"Validated", "LegAttached", "RouteInstalled", "ReverseRoutesInstalled"} {
+			if got := f.status(north, kind); !strings.HasPrefix(got, "True ") {
+				t.Errorf("%s: %s", kind, got)
+			}
+		}
+		if ip, port := f.field(north, "transitIP"), f.field(north, "legPortID"); ip != "10.254.0.3" || port == "" {
+			t.Errorf("its status has the address %q and the port %q", ip, port)
+		}
+		back := strings.Count(string(f.manifests[north].Status), `"gatewayRef"`)
+		if n := f.routes("service-cluster-router"); n == 0 || n != back {
+			t.Errorf("%d ways back, and its status tells of %d", n, back)
+		}
+		f.remove(manifestsOf(t, "acme/dc1")...)
+		time.Sleep(10 * time.Second)
+		if n := strings.Count(string(f.manifests[north].Status), `"gatewayRef"`); f.ready(acme) != "gone" || n != back-1 || f.routes("service-cluster-router") != n {
+			t.Errorf("a gateway was deleted, which is %s: its status tells of %d ways back, and there are %d", f.ready(acme), n, f.routes("service-cluster-router"))
+		}
+		f.write(manifestsOf(t, "acme/dc1")...)
+		time.Sleep(10 * time.Second)
+		f.wantReady(acme)
+		if n := f.routes("service-cluster-router"); n != back {
+			t.Errorf("it came again: %d ways back, not %d", n, back)
+		}
+		said := f.statuses()
+		time.Sleep(time.Hour)
+		if n := f.statuses() - said; n > 0 {
+			t.Errorf("%d statuses were written in an hour without news", n)
+		}
+		f.remove(northern)
+		time.Sleep(10 * time.Second)
+		if got := f.ready(north); got != "gone" {
+			t.Errorf("ten seconds after it was deleted: %s", got)
+		}
+		if diff := cmp.Diff(before, f.Look()); diff != "" {
+			t.Errorf("something is left or gone (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// TestALinkIsShown on the page and in the metrics, apart from gateways.
+func TestALinkIsShown(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		f.write(northern)
+		c := f.controller()
+		f.running(c, func() {
+			time.Sleep(10 * time.Second)
+			if page := get(t, c, "/"); !strings.Contains(page, "<h2>Links</h2>") || !strings.Contains(page, "<td>10.254.0.3</td>") || !strings.Contains(page, "LegAttached") {
+				t.Errorf("the page doesn't tell:\n%s", page)
+			}
+			m := get(t, c, "/metrics")
+			for _, line := range []string{`vpnctl_reconcile_links{ready="true"} 1`, `vpnctl_reconcile_gateways{ready="true"} 0`} {
+				if !strings.Contains(m, "\n"+line+"\n") {
+					t.Errorf("no %s in the metrics:\n%s", line, m)
+				}
+			}
+		})
+	})
+}
+
+// TestALinkThatIsNotValid keeps what stands, and can be mended or deleted.
+func TestALinkThatIsNotValid(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		f.everyone()
+		f.write(northern)
+		f.running(f.controller(), func() {
+			time.Sleep(10 * time.Second)
+			before := f.Look()
+			f.write(edited(t, northern, `"serviceClusterRouter":"service-cluster-router"`, `"serviceClusterRouter":"service-cluster-router","transitIP":"x"`))
+			time.Sleep(10 * time.Minute)
+			if got := f.ready(north); !strings.HasPrefix(got, "False InvalidSpec: Validated: spec.transitIP") {
+				t.Errorf("not valid: %s", got)
+			}
+			f.wantReady(acme)
+			if diff := cmp.Diff(before, f.Look()); diff != "" {
+				t.Errorf("the cloud was changed (-before +after):\n%s", diff)
+			}
+			f.write(northern)
+			time.Sleep(10 * time.Second)
+			f.wantReady(north)
+		})
+	})
+}
+
+// TestALinkWithoutItsRouter says so, asks again after 15 seconds, and costs no gateway
+// anything.
+func TestALinkWithoutItsRouter(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		f.everyone()
+		f.write(edited(t, northern, "service-cluster-router", "nowhere"))
+		c := f.controller()
+		rounds(t.Context(), c)
+		rounds(t.Context(), c)
+		if got := f.status(north, "LegAttached"); !strings.HasPrefix(got, "False RouterResolveFailed: ") {
+			t.Errorf("the link: %s", got)
+		}
+		if next := time.Until(c.Round(t.Context())); next < 10*time.Second || next > 15*time.Second {
+			t.Errorf("the next round is in %s", next)
+		}
+		f.wantReady(acme)
+		f.remove(edited(t, northern, "service-cluster-router", "nowhere"))
+		rounds(t.Context(), c)
+		if got := f.ready(north); got != "gone" {
+			t.Errorf("deleted, it is %s", got)
+		}
+	})
+}
+
+// TestALinkThatRests keeps no gateway from its turn, and is done once it may be.
+func TestALinkThatRests(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		f.everyone()
+		f.write(northern)
+		broken := true
+		f.Disturb(func(_ int, r *http.Request) simulator.Fault {
+			if broken && strings.HasSuffix(r.URL.Path, "/add_router_interface") {
+				return simulator.Fault{Do: simulator.Fail, Status: http.StatusConflict, Message: "not now"}
+			}
+			return simulator.Fault{}
+		})
+		c := f.controller()
+		rounds(t.Context(), c)
+		if got := f.status(north, "LegAttached"); !strings.HasPrefix(got, "False EnsureRouterHasPortFailed: ") {
+			t.Errorf("the link: %s", got)
+		}
+		if got := f.status(north, "RouteInstalled"); !strings.HasPrefix(got, "Unknown Pending: ") {
+			t.Errorf("its route: %s", got)
+		}
+		rounds(t.Context(), c)
+		f.wantReady(acme)
+		m := manifestsOf(t, "acme/dc1")
+		f.write(edited(t, m[0], `"name":"web"`, `"name":"web2"`))
+		before := f.Look()
+		time.Sleep(cloudRest)
+		rounds(t.Context(), c)
+		rounds(t.Context(), c)
+		f.wantReady(acme)
+		if f.Look() == before {
+			t.Error("a new exposure changed nothing while a link rests")
+		}
+		broken = false
+		time.Sleep(cloudRest)
+		rounds(t.Context(), c)
+		f.wantReady(north)
+		if f.routes("service-cluster-router") == 0 {
+			t.Error("no way leads back")
+		}
+	})
+}
+
+// cloudRest is how long what failed in the cloud rests.
+const cloudRest = 16 * time.Second
+
+// TestALinkTakenApart: what another hand did to a link is repaired at the next look.
+func TestALinkTakenApart(t *testing.T) {
+	leg := func(f *field) string { return f.field(north, "legPortID") }
+	router := func(f *field, name string) string {
+		for _, o := range world.Snapshot(f.T, f.World).Of("router") {
+			if o.Text("name") == name {
+				return o.ID
+			}
+		}
+		return ""
+	}
+	for name, tamper := range map[string]func(f *field, c world.Client){
+		"the leg's tags are taken": func(f *field, c world.Client) {
+			c.Put("ports/"+leg(f)+"/tags", map[string]any{"tags": []string{}})
+		},
+		"the leg is deleted": func(f *field, c world.Client) {
+			routes := []map[string]any{}
+			c.Put("routers/"+router(f, "service-cluster-router"), map[string]any{"router": map[string]any{"routes": routes}})
+			c.Put("routers/"+router(f, "service-cluster-router")+"/remove_router_interface", map[string]any{"port_id": leg(f)})
+		},
+		"its route is removed": func(f *field, c world.Client) {
+			c.Put("routers/"+router(f, "gateway-router")+"/remove_extraroutes", map[string]any{"router": map[string]any{
+				"routes": []map[string]any{{"destination": "10.250.0.0/16", "nexthop": f.field(north, "transitIP")}}}})
+		},
+		"the ways back are removed": func(f *field, c world.Client) {
+			c.Put("routers/"+router(f, "service-cluster-router"), map[string]any{"router": map[string]any{"routes": []map[string]any{}}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, f *field) {
+				f.everyone()
+				f.write(northern)
+				c := f.controller()
+				rounds(t.Context(), c)
+				rounds(t.Context(), c)
+				f.wantReady(north)
+				before := withoutLegID(f.Look())
+				tamper(f, world.NewClient(f.World))
+				if withoutLegID(f.Look()) == before {
+					t.Fatal("nothing was tampered with")
+				}
+				rounds(t.Context(), c)
+				rounds(t.Context(), c)
+				f.wantReady(north)
+				if diff := cmp.Diff(before, withoutLegID(f.Look())); diff != "" {
+					t.Errorf("(-before +after):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// withoutLegID leaves out which port the ledger took down when the link was last applied.
+func withoutLegID(text string) string {
+	return regexp.MustCompile(`vpn\.bnerd\.net/leg=[^"]*@`).ReplaceAllString(text, "vpn.bnerd.net/leg=@")
+}
+
+// TestADeletedCRDOfLinks tears no link down, and says which finalizer holds it.
+func TestADeletedCRDOfLinks(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		f.everyone()
+		f.write(northern)
+		c, crds := f.controller(), &kinds{changing: vpn.KindClusterLink, uid: "first"}
+		c.Definition = crds.of
+		f.running(c, func() {
+			time.Sleep(10 * time.Second)
+			before := f.Look()
+			crds.become("", nil)
+			f.remove(northern)
+			time.Sleep(time.Hour)
+			if diff := cmp.Diff(before, f.Look()); diff != "" {
+				t.Errorf("the cloud was changed (-before +after):\n%s", diff)
+			}
+			if got := f.ready(north); !strings.Contains(got, "take the finalizer "+ipsecv1alpha1.LinkFinalizer+" off") {
+				t.Errorf("the link: %s", got)
+			}
+			f.wantReady(acme)
+			crds.become("second", nil)
+			f.wake()
+			time.Sleep(10 * time.Second)
+			if got := f.ready(north); got != "gone" {
+				t.Errorf("its CRD stands again: %s", got)
+			}
+		})
+	})
+}
+
+// TestLinksCountAmongTheDeleted of which only so many may be.
+func TestLinksCountAmongTheDeleted(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		f.everyone()
+		f.write(northern)
+		c := f.controller()
+		c.MaxDeletes = 1
+		f.running(c, func() {
+			time.Sleep(10 * time.Second)
+			before := f.Look()
+			f.remove(northern)
+			f.remove(manifestsOf(t, "acme/dc1")...)
+			time.Sleep(time.Minute)
+			if got := f.ready(north); !strings.Contains(got, "2 gateways and links are being deleted at once, more than 1: nothing of it is removed") {
+				t.Errorf("the link: %s", got)
+			}
+			if diff := cmp.Diff(before, f.Look()); diff != "" {
+				t.Errorf("the cloud was changed (-before +after):\n%s", diff)
+			}
+		})
+	})
+}
+
+// TestALinkThatVanishes without being seen deleted stays, and its ways back too.
+func TestALinkThatVanishes(t *testing.T) {
+	bubble(t, func(t *testing.T, f *field) {
+		f.everyone()
+		f.write(northern)
+		c := f.controller()
+		f.running(c, func() {
+			time.Sleep(10 * time.Second)
+			before := f.Look()
+			f.cluster.mu.Lock()
+			delete(f.manifests, north)
+			f.cluster.mu.Unlock()
+			f.wake()
+			time.Sleep(time.Hour)
+			f.wantReady(acme)
+			if diff := cmp.Diff(before, f.Look()); diff != "" {
+				t.Errorf("the cloud was changed (-before +after):\n%s", diff)
+			}
+			if page := get(t, c, "/"); !strings.Contains(page, "Orphans") || !strings.Contains(page, "ClusterLink/north") {
+				t.Errorf("the page doesn't tell:\n%s", page)
+			}
+		})
+	})
+}
+
+// TestALinkOverAnAPIServer: finalizer, status with its generation, and the end of both;
+// nothing is written while nothing is new. What is not supported is refused in its status.
+func TestALinkOverAnAPIServer(t *testing.T) {
+	f := newFieldOverAPI(t)
+	f.put(northern)
+	f.put(manifestsOf(t, "acme/dc1")...)
+	f.api.Put(t, map[string]any{
+		"apiVersion": "ipsec.bnerd.net/v1alpha1", "kind": "ClusterLink", "metadata": map[string]any{"name": "south"},
+		"spec": map[string]any{"serviceClusterCIDR": "10.40.0.0/16", "serviceClusterRouter": "south-router", "customerProjectID": "p1",
+			"credentialsSecretRef": map[string]any{"name": "clusterlink-south", "namespace": "acme"}},
+	})
+	f.turns(3)
+	u := f.api.Get("ClusterLink", "", "north")
+	if got := u.GetFinalizers(); len(got) != 1 || got[0] != ipsecv1alpha1.LinkFinalizer {
+		t.Errorf("finalizers %v", got)
+	}
+	told, err := json.Marshal(u.Object["status"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`"type":"Ready"`, `"status":"False"`, `"reason":"NotSupported"`, "ClusterLink is not supported by this version"} {
+	for _, part := range []string{`"transitIP":"10.254.0.3"`, `"legPortID":"`, `"reverseRoutes":[{"gatewayRef":"acme/dc1","nextHop":"10.254.0.`, `"observedGeneration":1`, `"reason":"LegAttached"`} {
 		if !strings.Contains(string(told), part) {
 			t.Errorf("no %s in its status: %s", part, told)
 		}
 	}
-	f.api.Remove(t, "ClusterLink", "", "north")
-	f.turns(1)
-	if u := f.api.Get("ClusterLink", "", "north"); u == nil || len(u.GetFinalizers()) != 1 {
-		t.Fatalf("deleted, it was let go by whoever didn't make it: %v", u)
+	if got := f.said("ClusterLink", "", "north", "Ready"); got != "True Ready" {
+		t.Errorf("the link: %s", got)
 	}
 	f.api.Forget()
 	f.turns(1)
@@ -45,18 +366,25 @@ func TestALinkIsRefusedInItsStatus(t *testing.T) {
 			t.Errorf("nothing is new, and it was written: %+v", call)
 		}
 	}
+	f.api.Remove(t, "ClusterLink", "", "north")
+	f.turns(3)
+	if u := f.api.Get("ClusterLink", "", "north"); u != nil || strings.Contains(f.Look(), "north") {
+		t.Errorf("deleted, it is %v\n%s", u, f.Look())
+	}
 }
 
-// TestLinksThatMayNotBeListed are none: nothing is done for them in any case.
+// TestLinksThatMayNotBeListed are not taken for none: nobody looks any further.
 func TestLinksThatMayNotBeListed(t *testing.T) {
 	f := newFieldOverAPI(t)
+	f.put(manifestsOf(t, "acme/dc1")...)
 	f.api.Intercept(func(_ int, call fakeapi.Call) fakeapi.Fault {
 		if call.Resource == "clusterlinks" {
 			return fakeapi.Fault{Code: 403}
 		}
 		return fakeapi.Fault{}
 	})
-	if next := f.c.Round(t.Context()); time.Until(next) < time.Minute {
-		t.Errorf("the next round is due in %s", time.Until(next))
+	f.turns(2)
+	if f.api.Get("Deployment", "acme", "dc1") != nil {
+		t.Error("a gateway was made, though it isn't known which links there are")
 	}
 }

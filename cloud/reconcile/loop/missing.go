@@ -31,7 +31,7 @@ func (r *round) missing(ctx context.Context, done turn) map[vpn.Owner][]vpn.Secr
 		if done.left[o] {
 			continue
 		}
-		ask := changing[o] || len(r.asked[o]) > 0 || lacked(r.gateways[o])
+		ask := changing[o] || len(r.asked[o]) > 0 || lacked(r.owners[o])
 		own, asItStands := stand[o]
 		if !asItStands {
 			own = secretsOf(in.Gateway)
@@ -96,7 +96,7 @@ func (r *round) publicKey(ctx context.Context, done turn, s *standing.Gateway) (
 	r.mu.Lock()
 	last, derived := r.derived[o]
 	r.mu.Unlock()
-	if derived && last.version == version && last.key != "" && published(r.gateways[o]) == last.key {
+	if derived && last.version == version && last.key != "" && published(r.owners[o]) == last.key {
 		return false
 	}
 	key, err := r.PublicKey(ctx, o.Namespace, ref)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/vpnctl/vpnctl/cloud"
-	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/manifest"
@@ -97,11 +96,7 @@ func (r *round) freeze() {
 
 // another takes down that a manifest is another estate's.
 func (r *round) another(m cloud.Manifest, why string) {
-	n := plan.Notice{Message: name(m) + " is left alone: " + why}
-	if m.Kind == ipsecv1alpha1.KindClusterLink {
-		n.Message = m.Kind + " " + m.Name + " is left alone: " + why
-	}
-	r.others = append(r.others, n)
+	r.others = append(r.others, plan.Notice{Message: name(m) + " is left alone: " + why})
 }
 
 // tellOthers logs what is another estate's, once each, and shows all of it.

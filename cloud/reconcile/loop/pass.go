@@ -12,7 +12,7 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// Farewell says of the gateways that a plan removes that they are being deleted, before
+// Farewell says of the gateways and links that a plan removes that they are being deleted, before
 // anything of them goes. It returns how many calls to the cluster failed; the log says
 // which.
 func (c *Controller) Farewell(ctx context.Context, result *reconcile.Result) (failures int, err error) {
@@ -21,7 +21,7 @@ func (c *Controller) Farewell(ctx context.Context, result *reconcile.Result) (fa
 		return 0, err
 	}
 	for o, goes := range r.deleted {
-		m := r.gateways[o]
+		m := r.owners[o]
 		if before, _ := condition(m, vpnv1alpha1.ConditionReady); goes && before.Reason != ReasonDeleting {
 			r.sayStanding(ctx, m, standing.Gateway{Owner: o, Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonDeleting, "")}})
 		}
@@ -29,7 +29,7 @@ func (c *Controller) Farewell(ctx context.Context, result *reconcile.Result) (fa
 	return r.failures, nil
 }
 
-// Tell says how every gateway stands after a single run: what became of the plan, and
+// Tell says how every gateway and link stands after a single run: what became of the plan, and
 // whether the pods run by now. Without a report nothing was to be done. It returns how
 // many calls to the cluster failed; the log says which.
 func (c *Controller) Tell(ctx context.Context, result *reconcile.Result, report *cloud.Report, rollouts map[string]cloud.Rollout) (failures int, err error) {
@@ -53,18 +53,21 @@ func (c *Controller) pass(ctx context.Context, result *reconcile.Result) (*round
 	for _, g := range result.Gateways {
 		stays[g.Owner] = true
 	}
+	for _, l := range result.Linked {
+		stays[l.Owner] = true
+	}
 	for _, change := range result.Plan.Changes {
 		if change.Action == plan.Delete && change.ID.Kind.Manifest() && !stays[change.Owner] {
 			goes[change.Owner] = true
 		}
 	}
-	r := &round{Controller: c, began: time.Now(), gateways: map[vpn.Owner]cloud.Manifest{}, peers: map[string]cloud.Manifest{}, deleted: map[vpn.Owner]bool{}}
+	r := &round{Controller: c, began: time.Now(), owners: map[vpn.Owner]cloud.Manifest{}, peers: map[string]cloud.Manifest{}, deleted: map[vpn.Owner]bool{}}
 	for _, m := range all {
 		switch o := ownerOf(m); {
-		case !o.Gateway():
+		case m.Kind == vpnv1alpha1.KindVPNPeer:
 			r.peers[m.Namespace+"/"+m.Name] = m
 		case stays[o], goes[o]:
-			r.gateways[o], r.deleted[o] = m, goes[o]
+			r.owners[o], r.deleted[o] = m, goes[o]
 		}
 	}
 	r.assign()

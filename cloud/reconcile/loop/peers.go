@@ -30,7 +30,7 @@ func (r *round) tellBereft(ctx context.Context) {
 			continue
 		}
 		s := standing.Kept(o, called(lost)+" went with the CRD of VPNPeers: write each manifest again; to remove a peer, delete it after that")
-		r.sayStanding(ctx, r.gateways[o], s)
+		r.sayStanding(ctx, r.owners[o], s)
 		r.board.Stands(s)
 		r.queue.settle(o, none, time.Now())
 	}

@@ -9,12 +9,13 @@ import (
 // How long what failed waits until it is tried again.
 //
 //	a change in the cloud           15 s, always the same
+//	a link's router wasn't found    the same
 //	what was refused                1 min: what helps is often another gateway's end
 //	no node was found               1 s, doubled up to 1 min; a node's change hastens it
 //	a change in the cluster         the same, and nothing hastens it
 //	what was removed comes back     at once, then the same
 //	reading or writing manifests    the same
-//	looking at the estate           15 s, doubled up to 2 min, for all gateways at once
+//	looking at the estate           15 s, doubled up to 2 min, for all at once
 //	a manifest that is not valid    never: only an edit helps
 const (
 	cloudPause       = 15 * time.Second
@@ -24,7 +25,7 @@ const (
 	lastObservePause = 2 * time.Minute
 )
 
-// fault is what went wrong with a gateway.
+// fault is what went wrong with a gateway or a link.
 type fault int
 
 const (
@@ -33,6 +34,7 @@ const (
 	homeless
 	inCluster
 	declined
+	unresolved
 	inCloud
 )
 
@@ -57,11 +59,11 @@ func newQueue() *queue {
 	return &queue{due: map[vpn.Owner]time.Time{}, rests: map[vpn.Owner]bool{}, attempts: map[vpn.Owner]int{}}
 }
 
-// settle notes how a gateway's turn ended.
+// settle notes how somebody's turn ended.
 func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
 	delete(q.due, o)
 	delete(q.rests, o)
-	if f == none || f == declined || f == inCloud {
+	if f == none || f == declined || f == unresolved || f == inCloud {
 		delete(q.attempts, o)
 	}
 	switch f {
@@ -69,6 +71,8 @@ func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
 		q.due[o], q.rests[o] = now.Add(cloudPause), true
 	case declined:
 		q.due[o] = now.Add(refusalPause)
+	case unresolved:
+		q.due[o] = now.Add(cloudPause)
 	case lingering:
 		if n := q.attempts[o]; n > 0 {
 			q.due[o], q.rests[o] = now.Add(doubled(firstPause, n-1, lastPause)), true
@@ -80,7 +84,7 @@ func (q *queue) settle(o vpn.Owner, f fault, now time.Time) {
 	}
 }
 
-// resting tells whether a gateway is not to be tried yet.
+// resting tells whether somebody is not to be tried yet.
 func (q *queue) resting(o vpn.Owner, now time.Time) bool { return q.rests[o] && now.Before(q.due[o]) }
 
 // next is when somebody is due first after a round, latest at the latest.

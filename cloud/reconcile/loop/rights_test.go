@@ -102,9 +102,6 @@ func TestRightsTakenAway(t *testing.T) {
 				if verb == "watch" || slices.Contains(handedOn, verb+" "+resource) {
 					continue
 				}
-				if verb+" "+resource == "list clusterlinks" { // nothing is done for links anyway
-					continue
-				}
 				if n++; n%world.Stride != 0 {
 					continue
 				}
@@ -116,9 +113,6 @@ func TestRightsTakenAway(t *testing.T) {
 					missed := l.refused(r.Group, resource)
 					if resource == "pods" { // the Deployment's own words have to do
 						missed = l.silent
-					}
-					if verb+" "+resource == "list clusterlinks" { // nothing is done for links but to refuse them
-						missed = func() bool { return !strings.Contains(l.said(), "NotSupported") }
 					}
 					for _, step := range steps {
 						if step(l); missed() {

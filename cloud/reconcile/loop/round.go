@@ -13,10 +13,12 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/reconcile/board"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/standing"
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/manifest"
+	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 	"github.com/vpnctl/vpnctl/state"
 )
@@ -26,18 +28,17 @@ type round struct {
 	*Controller
 	began time.Time
 
-	gateways map[vpn.Owner]cloud.Manifest
-	peers    map[string]cloud.Manifest // VPNPeer namespace/name
-	of       map[string]vpn.Owner      // the gateways that they name, by the same
-	names    map[vpn.Owner][]string    // of the peers that name a gateway
-	links    []cloud.Manifest
-	deleted  map[vpn.Owner]bool
-	spared   map[vpn.Owner]string   // whose finalizer could not be put on
-	kept     map[vpn.Owner]string   // who is being deleted, and left whole: why
-	bereft   map[vpn.Owner][]string // whose peers went with their CRD: which
-	notices  []plan.Notice          // for the page
-	read     *manifest.Cluster
-	others   []plan.Notice // of what belongs to other estates
+	owners  map[vpn.Owner]cloud.Manifest // gateways and links: whoever has a finalizer
+	peers   map[string]cloud.Manifest    // VPNPeer namespace/name
+	of      map[string]vpn.Owner         // the gateways that they name, by the same
+	names   map[vpn.Owner][]string       // of the peers that name a gateway
+	deleted map[vpn.Owner]bool
+	spared  map[vpn.Owner]string   // whose finalizer could not be put on
+	kept    map[vpn.Owner]string   // who is being deleted, and left whole: why
+	bereft  map[vpn.Owner][]string // whose peers went with their CRD: which
+	notices []plan.Notice          // for the page
+	read    *manifest.Cluster
+	others  []plan.Notice // of what belongs to other estates
 
 	mislabelled []cloud.Manifest // peers of ours that another estate's label stands on
 
@@ -52,7 +53,8 @@ type round struct {
 //	deletions      find those that are not to be carried out, see astray and withhold
 //	first words    a status, then the finalizer, on those without: before anything is made
 //	not valid      say so: that needs no cloud
-//	plan           one look at the cloud and the cluster, for all gateways
+//	plan           one look at the cloud and the cluster, for all gateways and links: what
+//	               comes to one concerns the other
 //	lock, plan     only where something is to be written that isn't resting
 //	finalizers     off where nothing is left: nobody else can be making it meanwhile
 //	apply
@@ -88,12 +90,11 @@ func (r *round) run(ctx context.Context) time.Time {
 	r.introduce(ctx)
 	r.tellInvalid(ctx)
 	r.tellBereft(ctx)
-	r.tellLinks(ctx)
 	r.bidFarewell(ctx)
 	if time.Now().Before(r.queue.observe.due) {
 		return r.later(r.queue.observe.due)
 	}
-	result, err := reconcile.Plan(ctx, r.input(nil))
+	result, err := reconcile.Plan(ctx, r.input(plan.Options{}))
 	if err != nil {
 		return r.later(r.unobserved(ctx, err))
 	}
@@ -102,6 +103,7 @@ func (r *round) run(ctx context.Context) time.Time {
 	if done.Result == nil {
 		return r.later(r.unobserved(ctx, done.err))
 	}
+	done.leaveLinks()
 	r.tell(ctx, done)
 	r.board.Round(board.Round{Began: r.began, Result: done.Result, Report: done.report, Err: done.err, There: r.there, Notices: r.notices})
 	if done.again {
@@ -133,20 +135,18 @@ func (r *round) manifests(ctx context.Context) error {
 	if all, err = r.own(ctx, all); err != nil {
 		return err
 	}
-	r.gateways, r.peers, r.deleted = map[vpn.Owner]cloud.Manifest{}, map[string]cloud.Manifest{}, map[vpn.Owner]bool{}
+	r.owners, r.peers, r.deleted = map[vpn.Owner]cloud.Manifest{}, map[string]cloud.Manifest{}, map[vpn.Owner]bool{}
 	r.spared = map[vpn.Owner]string{}
 	var held []manifest.Standing
 	for _, m := range all {
 		o := ownerOf(m)
 		switch {
-		case m.Kind == ipsecv1alpha1.KindClusterLink: // whoever made it removes it
-			r.links = append(r.links, m)
 		case m.Kind == vpnv1alpha1.KindVPNPeer && !m.Deleting:
 			r.peers[m.Namespace+"/"+m.Name] = m
 		case m.Kind == vpnv1alpha1.KindVPNPeer:
 			continue
 		default:
-			r.gateways[o] = m
+			r.owners[o] = m
 			r.deleted[o] = m.Deleting
 		}
 		if !m.Deleting {
@@ -193,14 +193,13 @@ func (r *round) unread(err error) time.Time {
 	return r.queue.cluster.failed(time.Now(), firstPause, lastPause)
 }
 
-// input is what this round plans from. Selected are the only gateways that it is about;
-// nil: all are.
-func (r *round) input(selected []string) reconcile.Input {
+// input is what this round plans from, for those whom the selection names; none: for all.
+func (r *round) input(selected plan.Options) reconcile.Input {
 	e := r.read.Estate
 	spared := map[vpn.Owner]string{}
 	for o := range r.read.Invalid {
-		if _, there := r.gateways[o]; there { // else peers alone are left
-			spared[o] = "its manifest, or one of a peer's, is not valid"
+		if _, there := r.owners[o]; there { // else peers alone are left
+			spared[o] = invalid(o)
 		}
 	}
 	for o, why := range r.spared {
@@ -214,17 +213,27 @@ func (r *round) input(selected []string) reconcile.Input {
 		}
 	}
 	e.Gateways = kept
+	e.Links = slices.DeleteFunc(slices.Clone(e.Links), func(l vpn.Link) bool { return r.spared[l.Owner] != "" })
 	deleted := map[vpn.Owner]bool{}
 	for o, is := range r.deleted {
 		if is && r.kept[o] == "" {
 			deleted[o] = true
 		}
 	}
+	selected.Prune, selected.MaxDeletes, selected.AllowEmpty = true, math.MaxInt32, true // none but the deleted can go
 	return reconcile.Input{
-		Estate: e, Manifests: len(r.gateways) + len(r.peers), Drivers: r.Drivers, Known: &r.known, Now: time.Now().UTC().Truncate(time.Second),
-		Options: plan.Options{Gateways: selected, Prune: true, MaxDeletes: math.MaxInt32, AllowEmpty: true}, // none but the deleted can go
+		Estate: e, Manifests: len(r.owners) + len(r.peers), Drivers: r.Drivers, Known: &r.known, Now: time.Now().UTC().Truncate(time.Second),
+		Options: selected,
 		Survey:  plan.Survey{Spared: spared}, Deleted: deleted,
 	}
+}
+
+// invalid is why an owner is left as it is whose manifest can't be gone by.
+func invalid(o vpn.Owner) string {
+	if o.Gateway() {
+		return "its manifest, or one of a peer's, is not valid"
+	}
+	return "its manifest is not valid"
 }
 
 // turn is what a round knows in the end: what was planned last, and what came of it.
@@ -248,7 +257,7 @@ func (r *round) carryOut(ctx context.Context, seen *reconcile.Result) turn {
 		return turn{Result: seen, left: r.waiting(seen.Plan)}
 	}
 	if !due {
-		selected = nil // who rests is left out by locked
+		selected = plan.Options{} // who rests is left out by locked
 	}
 	lock, err := reconcile.Lock(ctx, r.read.Estate, r.Locker, state.LockOptions{Holder: r.Holder, Ended: r.Ended, Timeout: r.LockTimeout})
 	if err != nil {
@@ -266,7 +275,7 @@ func (r *round) carryOut(ctx context.Context, seen *reconcile.Result) turn {
 }
 
 // locked releases what may be, and makes what is due.
-func (r *round) locked(ctx context.Context, selected []string, due bool) turn {
+func (r *round) locked(ctx context.Context, selected plan.Options, due bool) turn {
 	result, err := reconcile.Plan(ctx, r.input(selected))
 	if err != nil {
 		return turn{err: err}
@@ -329,27 +338,29 @@ func cutShort(report *cloud.Report) map[vpn.Owner]bool {
 	return cut
 }
 
-// due are the gateways that may be tried, nil for all, and whether any of those has
+// due are those who may be tried, all where nobody is named, and whether any of them has
 // something to be tried.
-func (r *round) due(seen *reconcile.Result) (selected []string, due bool) {
+func (r *round) due(seen *reconcile.Result) (selected plan.Options, due bool) {
 	now, resting := time.Now(), false
 	for _, o := range seen.Plan.Owners {
 		if r.queue.resting(o.Owner, now) {
 			resting = true
 		} else if !o.Owner.IsZero() {
-			selected = append(selected, o.Owner.Path())
+			selected = selected.With(o.Owner)
 		}
 	}
+	blocked := map[resource.ID]bool{} // what waits for somebody who rests
 	for _, c := range seen.Plan.Pending() {
-		due = due || !r.queue.resting(c.Owner, now)
+		blocked[c.ID] = r.queue.resting(c.Owner, now) || slices.ContainsFunc(c.Needs, func(id resource.ID) bool { return blocked[id] })
+		due = due || !blocked[c.ID]
 	}
 	if !resting {
-		return nil, due
+		return plan.Options{}, due
 	}
-	return selected, due && len(selected) > 0
+	return selected, due && len(selected.Gateways)+len(selected.Links) > 0
 }
 
-// waiting are the gateways that rest before something of theirs is tried again. What was
+// waiting are those who rest before something of theirs is tried again. What was
 // said of them holds.
 func (r *round) waiting(p plan.Plan) map[vpn.Owner]bool {
 	left, now := map[vpn.Owner]bool{}, time.Now()
@@ -359,13 +370,23 @@ func (r *round) waiting(p plan.Plan) map[vpn.Owner]bool {
 	return left
 }
 
-// excluded are the gateways that a plan is not about.
+// excluded are those whom a plan is not about.
 func excluded(p plan.Plan) map[vpn.Owner]bool {
 	left := map[vpn.Owner]bool{}
 	for _, o := range p.Owners {
 		left[o.Owner] = o.Excluded
 	}
 	return left
+}
+
+// leaveLinks leaves links out as well that wait for a way back to a gateway which is left
+// out: what was said of that one's way holds.
+func (done turn) leaveLinks() {
+	for link, gateways := range standing.Awaited(done.Result) {
+		if slices.ContainsFunc(gateways, func(o vpn.Owner) bool { return done.left[o] }) {
+			done.left[link] = true
+		}
+	}
 }
 
 // against tells whether something stands against the plan as a whole.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,19 +108,21 @@ func (r *round) beside(n int, do func(i int)) {
 	workers.Wait()
 }
 
-// there tells whether a gateway has a manifest.
+// there tells whether an owner has a manifest.
 func (r *round) there(o vpn.Owner) bool {
-	_, there := r.gateways[o]
+	_, there := r.owners[o]
 	return there
 }
 
-func name(m cloud.Manifest) string { return m.Kind + " " + m.Namespace + "/" + m.Name }
+func name(m cloud.Manifest) string {
+	return m.Kind + " " + strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
+}
 
 // releasable tells whether manifests that are being deleted may have nothing left.
 func (r *round) releasable(seen *reconcile.Result) bool {
 	there := seen.Remaining()
 	for o, is := range r.deleted {
-		if is && r.kept[o] == "" && r.gateways[o].Held && !there[o] {
+		if is && r.kept[o] == "" && r.owners[o].Held && !there[o] {
 			return true
 		}
 	}
@@ -132,16 +135,16 @@ func (r *round) release(ctx context.Context, done turn) {
 	there := done.Remaining()
 	var over []vpn.Owner
 	for o, is := range r.deleted {
-		if is && r.kept[o] == "" && r.gateways[o].Held && !there[o] && !done.left[o] {
+		if is && r.kept[o] == "" && r.owners[o].Held && !there[o] && !done.left[o] {
 			over = append(over, o)
 		}
 	}
 	failed := make([]error, len(over))
-	r.beside(len(over), func(i int) { failed[i] = r.let(ctx, r.gateways[over[i]]) })
+	r.beside(len(over), func(i int) { failed[i] = r.let(ctx, r.owners[over[i]]) })
 	for i, o := range over {
 		switch {
 		case failed[i] == nil:
-			delete(r.gateways, o)
+			delete(r.owners, o)
 			delete(r.deleted, o)
 			r.forget(o)
 		case errors.Is(failed[i], cloud.ErrRejected):

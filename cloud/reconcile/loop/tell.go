@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/vpnctl/vpnctl/cloud"
-	"github.com/vpnctl/vpnctl/cloud/reconcile"
 	"github.com/vpnctl/vpnctl/cloud/reconcile/standing"
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
+	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -21,34 +22,33 @@ import (
 const (
 	ReasonUnobserved = "Unobserved"
 	ReasonDeleting   = "Deleting"
-	ReasonUnbuilt    = "NotSupported"
 )
 
-// introduce says a first word of each new gateway, and then puts the finalizer on. The
+// introduce says a first word of each new gateway and link, and then puts the finalizer on. The
 // order matters: what judges by the status takes a manifest with a finalizer for one that
 // somebody looks after. Whoever can't be kept from vanishing gets nothing made. Nothing is
 // put on a manifest that is none: an API server might refuse to take it off again.
 func (r *round) introduce(ctx context.Context) {
 	var fresh []vpn.Owner
-	for _, o := range slices.SortedFunc(maps.Keys(r.gateways), vpn.Owner.Compare) {
-		if m := r.gateways[o]; !m.Held && !m.Deleting && o.Gateway() && !r.read.Unreadable[o] && !r.DryRun {
+	for _, o := range slices.SortedFunc(maps.Keys(r.owners), vpn.Owner.Compare) {
+		if m := r.owners[o]; !m.Held && !m.Deleting && !r.read.Unreadable[o] && !r.DryRun {
 			fresh = append(fresh, o)
 		}
 	}
 	why := make([]string, len(fresh))
-	r.beside(len(fresh), func(i int) { why[i] = r.welcome(ctx, r.gateways[fresh[i]]) })
+	r.beside(len(fresh), func(i int) { why[i] = r.welcome(ctx, r.owners[fresh[i]]) })
 	for i, o := range fresh {
 		if why[i] != "" {
 			r.spared[o] = why[i]
 			continue
 		}
-		m := r.gateways[o]
+		m := r.owners[o]
 		m.Held = true
-		r.gateways[o] = m
+		r.owners[o] = m
 	}
 }
 
-// welcome says why a gateway could not be introduced, empty where it was.
+// welcome says why somebody could not be introduced, empty where it was.
 func (r *round) welcome(ctx context.Context, m cloud.Manifest) string {
 	first := cloud.Status{Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, standing.ReasonPending, "not looked at yet")}}
 	if m.Status == nil && !r.say(ctx, m, first) {
@@ -64,7 +64,7 @@ func (r *round) welcome(ctx context.Context, m cloud.Manifest) string {
 // tellInvalid says what is wrong with manifests: nothing has to be looked at for that.
 func (r *round) tellInvalid(ctx context.Context) {
 	for o, wrong := range r.read.Invalid {
-		if m, there := r.gateways[o]; there {
+		if m, there := r.owners[o]; there {
 			s := standing.Invalid(o, wrong)
 			r.sayStanding(ctx, m, s)
 			r.board.Stands(s)
@@ -82,19 +82,12 @@ func (r *round) tellInvalid(ctx context.Context) {
 	}
 }
 
-// tellLinks says of links that nobody looks after them.
-func (r *round) tellLinks(ctx context.Context) {
-	for _, m := range r.links {
-		r.say(ctx, m, cloud.Status{Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.False, ReasonUnbuilt, reconcile.Unbuilt)}})
-	}
-}
-
-// bidFarewell says of gateways that are being deleted that they are, before anything of
+// bidFarewell says of those that are being deleted that they are, before anything of
 // them is removed, and of those of whom nothing is why.
 func (r *round) bidFarewell(ctx context.Context) {
 	var going []standing.Gateway
 	for o, is := range r.deleted {
-		m := r.gateways[o]
+		m := r.owners[o]
 		s := standing.Gateway{Owner: o, Conditions: leaving(m)}
 		switch why := r.kept[o]; {
 		case why != "":
@@ -105,16 +98,16 @@ func (r *round) bidFarewell(ctx context.Context) {
 		going = append(going, s)
 	}
 	r.beside(len(going), func(i int) {
-		r.sayStanding(ctx, r.gateways[going[i].Owner], going[i])
+		r.sayStanding(ctx, r.owners[going[i].Owner], going[i])
 		r.board.Stands(going[i])
 	})
 }
 
-// leaving are the conditions of a gateway that is being deleted: of what was said to be
+// leaving are the conditions of an owner that is being deleted: of what was said to be
 // there nothing is certain any more.
 func leaving(m cloud.Manifest) []cloud.Condition {
 	var all []cloud.Condition
-	for _, s := range standing.Stages() {
+	for _, s := range standing.Stages(m.Kind) {
 		if _, said := condition(m, s); said {
 			all = append(all, standing.Say(s, standing.Unknown, ReasonDeleting, ""))
 		}
@@ -131,18 +124,24 @@ func (r *round) unobserved(ctx context.Context, err error) time.Time {
 		return due
 	}
 	for _, g := range r.read.Estate.Gateways {
-		if len(r.bereft[g.Owner]) > 0 { // of it is said what is to be done
-			continue
+		if len(r.bereft[g.Owner]) == 0 { // else it is said what is to be done
+			r.sayUnobserved(ctx, g.Owner, "tunnels don't depend on it")
 		}
-		s := standing.Gateway{Owner: g.Owner, Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonUnobserved,
-			"what stands can't be looked at: see the log and the status page of vpnctl reconcile; tunnels don't depend on it")}}
-		r.sayStanding(ctx, r.gateways[g.Owner], s)
-		r.board.Stands(s)
+	}
+	for _, l := range r.read.Estate.Links {
+		r.sayUnobserved(ctx, l.Owner, "what is routed doesn't depend on it")
 	}
 	return due
 }
 
-// tell says how every gateway stands that this round was about, and notes when it is due
+func (r *round) sayUnobserved(ctx context.Context, o vpn.Owner, comfort string) {
+	s := standing.Gateway{Owner: o, Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonUnobserved,
+		"what stands can't be looked at: see the log and the status page of vpnctl reconcile; "+comfort)}}
+	r.sayStanding(ctx, r.owners[o], s)
+	r.board.Stands(s)
+}
+
+// tell says how everyone stands that this round was about, and notes when it is due
 // again.
 func (r *round) tell(ctx context.Context, done turn) {
 	r.queue.keep(r.there)
@@ -169,7 +168,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 	r.beside(len(due), func(i int) {
 		s := due[i]
 		keyless[i] = r.publicKey(ctx, done, &s)
-		r.sayStanding(ctx, r.gateways[s.Owner], s)
+		r.sayStanding(ctx, r.owners[s.Owner], s)
 		r.board.Stands(s)
 	})
 	for i, s := range due {
@@ -186,7 +185,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 			continue
 		}
 		r.queue.settle(o, max(faults(o), r.lingers(done, o)), time.Now())
-		if m, there := r.gateways[o]; there {
+		if m, there := r.owners[o]; there {
 			c := standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonDeleting, stable(done.obstacle(o)))
 			r.sayStanding(ctx, m, standing.Gateway{Owner: o, Conditions: []cloud.Condition{c}})
 			r.board.Stands(standing.Gateway{Owner: o, Conditions: []cloud.Condition{c}})
@@ -220,7 +219,8 @@ func (done turn) rollouts() map[vpn.Owner]cloud.Rollout {
 	return all
 }
 
-// faults are what went wrong with each gateway in this round, the worst of each.
+// faults are what went wrong with each owner in this round, the worst of each. What only an
+// edit of a manifest mends is none: that is noticed when it comes.
 func (r *round) faults(done turn) func(vpn.Owner) fault {
 	worst, general := map[vpn.Owner]fault{}, none
 	note := func(o vpn.Owner, f fault) { worst[o] = max(worst[o], f) }
@@ -230,6 +230,9 @@ func (r *round) faults(done turn) func(vpn.Owner) fault {
 			general = declined
 		case homelessness:
 			note(refusal.Owner, homeless)
+		case refusal.Reason == vpnv1alpha1.ReasonInvalidSpec:
+		case refusal.Reason == ipsecv1alpha1.ReasonRouterResolve:
+			note(refusal.Owner, unresolved)
 		default:
 			note(refusal.Owner, declined)
 		}
@@ -248,7 +251,7 @@ func (r *round) faults(done turn) func(vpn.Owner) fault {
 	return func(o vpn.Owner) fault { return max(general, worst[o]) }
 }
 
-// lingers tells of a gateway that is being deleted whether this round removed any of it.
+// lingers tells of an owner that is being deleted whether this round removed any of it.
 func (r *round) lingers(done turn, o vpn.Owner) fault {
 	if done.report == nil || !slices.ContainsFunc(done.report.Outcomes, func(x cloud.Outcome) bool { return x.Change.Owner == o }) {
 		return none
@@ -269,13 +272,20 @@ func tried(report *cloud.Report, worst map[vpn.Owner]fault, note func(vpn.Owner,
 		}
 	}
 	for _, x := range report.Outcomes {
-		if x.State == cloud.Skipped && worst[x.Change.Owner] == none && !errors.Is(x.Err, cloud.ErrStopped) {
+		if x.State == cloud.Skipped && worst[x.Change.Owner] == none && !follows(x.Change) && !errors.Is(x.Err, cloud.ErrStopped) {
 			note(x.Change.Owner, inCloud)
 		}
 	}
 }
 
-// obstacle is what keeps a gateway that is being deleted; empty: nothing that is known.
+// follows tells whether a change waits for another owner's or for all of its own: a way
+// back to a gateway needs its link's leg, which is no fault of the gateway.
+func follows(c plan.Change) bool {
+	back := c.ID.Kind == resource.KindRoute && c.Owner.Gateway() && strings.Contains(c.ID.Name, "@")
+	return back || c.ID.Kind == resource.KindApplied
+}
+
+// obstacle is what keeps an owner that is being deleted; empty: nothing that is known.
 func (done turn) obstacle(o vpn.Owner) string {
 	if done.report != nil {
 		for _, x := range done.report.With(cloud.Failed) {
@@ -287,6 +297,13 @@ func (done turn) obstacle(o vpn.Owner) string {
 	for _, refusal := range done.Plan.Refusals {
 		if refusal.Owner == o || refusal.Owner.IsZero() {
 			return strings.TrimSuffix(refusal.Message+": "+refusal.Hint, ": ")
+		}
+	}
+	if done.report != nil { // what failed may be another's: a way back to a gateway
+		for _, x := range done.report.With(cloud.Skipped) {
+			if x.Change.Owner == o && !errors.Is(x.Err, cloud.ErrStopped) {
+				return x.Change.ID.String() + ": " + x.Err.Error()
+			}
 		}
 	}
 	return ""

@@ -17,8 +17,8 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// withhold finds the gateways that are being deleted and are left whole all the same:
-// that many are rarely meant, and whoever deletes a CRD asks for no gateway's end.
+// withhold finds the gateways and links that are being deleted and are left whole all the
+// same: that many are rarely meant, and whoever deletes a CRD asks for nobody's end.
 //
 //	the CRD of its kind is being deleted                nothing of it is removed
 //	that can't be seen                                  nothing of it, in this round
@@ -28,7 +28,7 @@ func (r *round) withhold(ctx context.Context) {
 	r.kept = map[vpn.Owner]string{}
 	going := map[string][]vpn.Owner{}
 	for _, o := range slices.SortedFunc(maps.Keys(r.deleted), vpn.Owner.Compare) {
-		if r.deleted[o] && r.gateways[o].Held {
+		if r.deleted[o] && r.owners[o].Held {
 			going[o.Kind] = append(going[o.Kind], o)
 		}
 	}
@@ -67,7 +67,7 @@ func (r *round) standingDefinition(ctx context.Context, kind string) (uid string
 	switch {
 	case errors.Is(err, cloud.ErrForbidden):
 		r.notice(plan.Notice{
-			Message: "whether the CRD of " + kind + "s is being deleted can't be seen: its gateways are removed as if each had been deleted by itself: " + err.Error(),
+			Message: "whether the CRD of " + kind + "s is being deleted can't be seen: they are removed as if each had been deleted by itself: " + err.Error(),
 			Hint:    "allow get of customresourcedefinitions, as vpnctl render controller does",
 		})
 		return "", false, nil
@@ -87,23 +87,27 @@ func (r *round) limit(going map[string][]vpn.Owner) {
 			if r.kept[o] != "" {
 				continue
 			}
-			if all = append(all, o); r.begun[o] != r.gateways[o].UID {
+			if all = append(all, o); r.begun[o] != r.owners[o].UID {
 				fresh = append(fresh, o)
 			}
 		}
 	}
 	if len(all) <= max(most, 0) {
 		for _, o := range fresh {
-			r.begun[o] = r.gateways[o].UID
+			r.begun[o] = r.owners[o].UID
 		}
 		return
 	}
 	if len(fresh) == 0 {
 		return
 	}
-	why := fmt.Sprintf("%d gateways are being deleted at once, more than %d", len(all), max(most, 0))
+	one, many := "gateway", "gateways"
+	if len(going[vpn.KindClusterLink]) > 0 {
+		one, many = "gateway or link", "gateways and links"
+	}
+	why := fmt.Sprintf("%d %s are being deleted at once, more than %d", len(all), many, max(most, 0))
 	if len(all) == 1 {
-		why = "a gateway is being deleted, and none may be"
+		why = "a " + one + " is being deleted, and none may be"
 	}
 	raise := fmt.Sprintf("vpnctl reconcile --max-deletes=%d, if that is meant", len(all))
 	for _, o := range fresh {
@@ -112,16 +116,19 @@ func (r *round) limit(going map[string][]vpn.Owner) {
 	r.notice(plan.Notice{Message: why + ": nothing is removed of " + paths(fresh), Hint: raise})
 }
 
-// keeping is how a gateway stays whose manifest can't be kept any more.
+// keeping is how a gateway or a link stays whose manifest can't be kept any more.
 func keeping(kind string) string {
 	finalizer := vpnv1alpha1.Finalizer
-	if kind == vpn.KindIPsecGateway {
+	switch kind {
+	case vpn.KindIPsecGateway:
 		finalizer = ipsecv1alpha1.Finalizer
+	case vpn.KindClusterLink:
+		finalizer = ipsecv1alpha1.LinkFinalizer
 	}
 	return "to keep it, save its manifest, take the finalizer " + finalizer + " off, and write the manifest again once it is gone"
 }
 
-// paths names gateways.
+// paths names gateways and links.
 func paths(all []vpn.Owner) string {
 	var names []string
 	for _, o := range all {
@@ -142,12 +149,12 @@ func (r *round) complain() {
 		}
 	}
 	r.noticed = said
-	maps.DeleteFunc(r.begun, func(o vpn.Owner, uid string) bool { return r.gateways[o].UID != uid })
+	maps.DeleteFunc(r.begun, func(o vpn.Owner, uid string) bool { return r.owners[o].UID != uid })
 }
 
-// parted tells whether it was said of all of a gateway that it is being deleted.
+// parted tells whether it was said of all of an owner that it is being deleted.
 func parted(m cloud.Manifest) bool {
-	for _, s := range standing.Stages() {
+	for _, s := range standing.Stages(m.Kind) {
 		if c, said := condition(m, s); said && c.Reason != ReasonDeleting {
 			return false
 		}

@@ -70,14 +70,18 @@ var stages = []stage{
 	}},
 }
 
-// Stages are the conditions that follow from what was done, in the order in which a
-// gateway is built.
-func Stages() []string {
+// Stages are the conditions that follow from what was done, in the order in which whoever
+// has a manifest of that kind is built.
+func Stages(kind string) []string {
+	table, last := stages, []string(nil)
+	if kind == vpn.KindClusterLink {
+		table, last = linkStages, []string{ipsecv1alpha1.ConditionReverseRoutesInstalled}
+	}
 	var all []string
-	for _, s := range stages {
+	for _, s := range table {
 		all = append(all, s.condition)
 	}
-	return all
+	return append(all, last...)
 }
 
 // account is what is known of one gateway when its conditions are written.
@@ -90,6 +94,7 @@ type account struct {
 	rollout  cloud.Rollout
 	fresh    bool            // nothing of it was there when the run looked
 	blocked  string          // why it is left as it is, although its manifests may ask for something else
+	awaited  []string        // of a link: gateways without a way back for which none is planned
 	missing  []vpn.SecretRef // Secrets of its peers that are not in the cluster
 }
 
@@ -102,10 +107,7 @@ type account struct {
 //	one is not done              Unknown, Pending: the first thing that it waits for
 //	none may be                  ConfigRendered Unknown, Pending: why, and how many wait
 func (a *account) conditions() []cloud.Condition {
-	if a.link {
-		return a.linkConditions()
-	}
-	all := []cloud.Condition{Say(vpnv1alpha1.ConditionValidated, True, "Valid", ""), a.allocated()}
+	all := []cloud.Condition{a.validated(), a.allocated()}
 	for _, s := range stages {
 		all = append(all, a.stage(s))
 	}
@@ -113,6 +115,14 @@ func (a *account) conditions() []cloud.Condition {
 		all = append(all, c)
 	}
 	return append(all, ready(all))
+}
+
+// validated tells of a manifest that is valid by itself whether it is with what stands.
+func (a *account) validated() cloud.Condition {
+	if r, refused := a.refusal(vpnv1alpha1.ConditionValidated); refused {
+		return Say(vpnv1alpha1.ConditionValidated, False, r.Reason, told(r))
+	}
+	return Say(vpnv1alpha1.ConditionValidated, True, "Valid", "")
 }
 
 func (a *account) allocated() cloud.Condition {
@@ -229,6 +239,8 @@ func (a *account) conditionOf(r plan.Refusal) string {
 		table, first = linkStages, ipsecv1alpha1.ConditionLegAttached
 	}
 	switch r.Reason {
+	case vpnv1alpha1.ReasonInvalidSpec:
+		return vpnv1alpha1.ConditionValidated
 	case vpnv1alpha1.ReasonAllocationFailed:
 		return first
 	case vpnv1alpha1.ReasonNodeSelection, vpnv1alpha1.ReasonProviderID:

@@ -3,6 +3,7 @@ package standing
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (f LinkFields) fields() map[string]any {
 
 // linkConditions are those of a link.
 func (a *account) linkConditions() []cloud.Condition {
-	all := []cloud.Condition{Say(vpnv1alpha1.ConditionValidated, True, "Valid", "")}
+	all := []cloud.Condition{a.validated()}
 	for _, s := range linkStages {
 		all = append(all, a.stage(s))
 	}
@@ -60,7 +61,7 @@ func (a *account) linkConditions() []cloud.Condition {
 // cluster has it; one that has not never keeps the others.
 func (a *account) reverseRoutes() cloud.Condition {
 	kind := ipsecv1alpha1.ConditionReverseRoutesInstalled
-	var failed, waiting []string
+	failed, waiting := []string(nil), slices.Clone(a.awaited)
 	for _, id := range a.ids(routeBack) {
 		switch o, tried := a.outcomes[id]; {
 		case tried && o.State == cloud.Done:
@@ -79,9 +80,71 @@ func (a *account) reverseRoutes() cloud.Condition {
 	return Say(kind, True, kind, "")
 }
 
+// await takes down the gateways that have no way back, and for which this run has planned
+// none: they are left as they are.
+func (a *account) await(gateways []vpn.Owner) {
+	planned := map[string]bool{}
+	for id := range a.changes {
+		planned[gatewayOf(id)] = planned[gatewayOf(id)] || id.Kind == routeBack
+	}
+	for _, o := range gateways {
+		if !planned[o.Path()] {
+			a.awaited = append(a.awaited, o.Path())
+		}
+	}
+	slices.Sort(a.awaited)
+}
+
 // routeBack stands for the kind of the routes that lead back to gateways, so that they are
 // told apart from the link's own.
 const routeBack resource.Kind = "route back"
+
+// ways are the links by their routers: of a gateway's route there the link tells, and the
+// gateway, which is whole without it, doesn't.
+type ways map[string]vpn.Owner
+
+func waysOf(r *reconcile.Result) ways {
+	w := make(ways, len(r.Links))
+	for o, in := range r.Links {
+		w[in.Router.ID] = o
+	}
+	return w
+}
+
+// as is a change as whoever tells of it sees it.
+func (w ways) as(c plan.Change) plan.Change {
+	body := cmp.Or(c.After, c.Before)
+	if c.ID.Kind != resource.KindRoute || !c.Owner.Gateway() || body == nil || body.Route == nil {
+		return c
+	}
+	if o, on := w[body.Route.Router]; on {
+		c.Owner, c.ID.Kind = o, routeBack
+	}
+	return c
+}
+
+// Awaited are the gateways to which a link's ways back don't stand as they should, by link,
+// as a plan saw it.
+func Awaited(r *reconcile.Result) map[vpn.Owner][]vpn.Owner {
+	w, moving, all := waysOf(r), map[resource.ID]bool{}, map[vpn.Owner][]vpn.Owner{}
+	if len(w) == 0 {
+		return nil
+	}
+	for _, c := range r.Plan.Changes {
+		moving[c.ID] = true
+	}
+	for id, want := range r.Desired {
+		o, known := vpn.ParseOwner(want.Owner)
+		if want.Route == nil || !known || !o.Gateway() {
+			continue
+		}
+		_, there := r.Seen.Graph[id]
+		if l, on := w[want.Route.Router]; on && (moving[id] || !there) {
+			all[l] = append(all[l], o)
+		}
+	}
+	return all
+}
 
 // gatewayOf is the path of the gateway that a route on a service cluster's router is for.
 func gatewayOf(id resource.ID) string {
@@ -89,70 +152,73 @@ func gatewayOf(id resource.ID) string {
 	return id.Namespace + "/" + name
 }
 
-// back is a change of a gateway's route on a service cluster's router, as its link sees it.
-func back(c plan.Change) plan.Change {
-	c.ID.Kind = routeBack
-	return c
+// aftermath is what stands after a run.
+type aftermath struct {
+	*reconcile.Result
+	report *cloud.Report
+	moves  map[resource.ID]bool                       // what was to be changed, and whether it was
+	back   map[vpn.Owner][]ipsecv1alpha1.ReverseRoute // the ways back that stand, by link
 }
 
-// linkOf is the link on whose router a change of a gateway's route is; false for any other
-// change.
-func linkOf(r *reconcile.Result, c plan.Change) (vpn.Owner, bool) {
-	if c.ID.Kind != resource.KindRoute || !c.Owner.Gateway() {
-		return vpn.Owner{}, false
+func after(r *reconcile.Result, report *cloud.Report, w ways) aftermath {
+	a := aftermath{Result: r, report: report, moves: map[resource.ID]bool{}, back: map[vpn.Owner][]ipsecv1alpha1.ReverseRoute{}}
+	for _, c := range r.Plan.Changes {
+		a.moves[c.ID] = false
 	}
-	body := cmp.Or(c.After, c.Before).Route
-	for o, in := range r.Links {
-		if body != nil && in.Router.ID == body.Router {
-			return o, true
+	if report != nil {
+		for _, out := range report.Outcomes {
+			a.moves[out.Change.ID] = out.State == cloud.Done
 		}
 	}
-	return vpn.Owner{}, false
-}
-
-// linkFields are what is known of a link after a run.
-func linkFields(r *reconcile.Result, o vpn.Owner, report *cloud.Report) LinkFields {
-	facts := r.Seen.Facts.Gateway(o.String())
-	if report != nil {
-		facts = facts.Complete(report.Learnt[o])
-	}
-	f := LinkFields{LegPortID: facts.PortID, ReverseRoutes: []ipsecv1alpha1.ReverseRoute{}}
-	if facts.PortAddress.IsValid() {
-		f.TransitIP = facts.PortAddress.String()
-	} else if l := r.Links[o].Ledger; l.TransitIP.IsValid() && written(r, o, report) {
-		f.TransitIP = l.TransitIP.String()
-	}
-	router := r.Links[o].Router.ID
-	for id, have := range r.Desired {
-		if have.Route == nil || have.Route.Router != router || router == "" || have.Owner == o.String() || !stands(r, report, id) {
+	for id, want := range r.Desired {
+		owner, known := vpn.ParseOwner(want.Owner)
+		if want.Route == nil || !known || !owner.Gateway() || !a.stands(id) {
 			continue
 		}
-		learnt := r.Seen.Facts.Gateway(have.Owner)
-		if gateway, known := vpn.ParseOwner(have.Owner); known && report != nil {
-			learnt = learnt.Complete(report.Learnt[gateway])
+		if o, on := w[want.Route.Router]; on {
+			a.back[o] = append(a.back[o], ipsecv1alpha1.ReverseRoute{
+				ServiceCIDR: want.Route.Destination.String(), NextHop: text(a.facts(owner).PortAddress), GatewayRef: gatewayOf(id),
+			})
 		}
-		f.ReverseRoutes = append(f.ReverseRoutes, ipsecv1alpha1.ReverseRoute{
-			ServiceCIDR: have.Route.Destination.String(), NextHop: learnt.PortAddress.String(), GatewayRef: gatewayOf(id),
-		})
 	}
-	slices.SortFunc(f.ReverseRoutes, func(a, b ipsecv1alpha1.ReverseRoute) int { return strings.Compare(a.ServiceCIDR, b.ServiceCIDR) })
+	return a
+}
+
+// stands tells whether something desired is in place.
+func (a aftermath) stands(id resource.ID) bool {
+	done, moved := a.moves[id]
+	_, there := a.Seen.Graph[id]
+	return done || there && !moved
+}
+
+// facts are what is known of an owner by now.
+func (a aftermath) facts(o vpn.Owner) resource.GatewayFacts {
+	facts := a.Seen.Facts.Gateway(o.String())
+	if a.report != nil {
+		facts = facts.Complete(a.report.Learnt[o])
+	}
+	return facts
+}
+
+// link is what is known of a link. Its address counts once the ledger is written.
+func (a aftermath) link(o vpn.Owner) LinkFields {
+	facts, in := a.facts(o), a.Links[o]
+	f := LinkFields{LegPortID: facts.PortID, TransitIP: text(facts.PortAddress)}
+	if f.TransitIP == "" && a.stands(resource.ID{Kind: resource.KindSecurityGroup, Name: o.Name}) {
+		f.TransitIP = text(in.Ledger.TransitIP)
+	}
+	if in.Router.ID == "" { // which routes are on it is not known
+		return f
+	}
+	f.ReverseRoutes = append([]ipsecv1alpha1.ReverseRoute{}, a.back[o]...)
+	slices.SortFunc(f.ReverseRoutes, func(x, y ipsecv1alpha1.ReverseRoute) int { return strings.Compare(x.ServiceCIDR, y.ServiceCIDR) })
 	return f
 }
 
-// written tells whether a link's ledger is in the cloud by now.
-func written(r *reconcile.Result, o vpn.Owner, report *cloud.Report) bool {
-	return stands(r, report, resource.ID{Kind: resource.KindSecurityGroup, Name: o.Name})
-}
-
-// stands tells whether something desired is in place after a run.
-func stands(r *reconcile.Result, report *cloud.Report, id resource.ID) bool {
-	if report != nil {
-		for _, out := range report.Outcomes {
-			if out.Change.ID == id {
-				return out.State == cloud.Done
-			}
-		}
+// text is an address in words; empty where there is none.
+func text(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
 	}
-	_, there := r.Seen.Graph[id]
-	return there && !slices.ContainsFunc(r.Plan.Changes, func(c plan.Change) bool { return c.ID == id })
+	return a.String()
 }

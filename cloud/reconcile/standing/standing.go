@@ -14,16 +14,17 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// Of tells how every gateway stands after a run, sorted by owner. The report is
+// Of tells how every gateway and link stands after a run, sorted by owner. The report is
 // that of applying the plan; nil: nothing was applied. Rollouts say whose pod runs.
 func Of(r *reconcile.Result, report *cloud.Report, rollouts map[vpn.Owner]cloud.Rollout, missing map[vpn.Owner][]vpn.SecretRef) []Gateway {
 	accounts := map[vpn.Owner]*account{}
 	for _, g := range r.Gateways {
 		accounts[g.Owner] = &account{gateway: g, rollout: rollouts[g.Owner], missing: missing[g.Owner]}
 	}
-	for o := range r.Links {
-		accounts[o] = &account{link: true}
+	for _, l := range r.Linked {
+		accounts[l.Owner] = &account{link: true}
 	}
+	w := waysOf(r)
 	for _, line := range r.Plan.Owners {
 		if a := accounts[line.Owner]; a != nil {
 			a.fresh, a.blocked = line.New, blocked(line)
@@ -37,33 +38,35 @@ func Of(r *reconcile.Result, report *cloud.Report, rollouts map[vpn.Owner]cloud.
 		}
 	}
 	for _, c := range r.LeftOut {
-		if a := accounts[c.Owner]; a != nil {
+		if c = w.as(c); accounts[c.Owner] != nil {
 			c.Held = "left out by --only kubernetes"
-			a.note(c)
+			accounts[c.Owner].note(c)
 		}
 	}
 	for _, c := range r.Plan.Changes {
-		if a := accounts[c.Owner]; a != nil {
-			a.note(c)
-		}
-		if o, on := linkOf(r, c); on {
-			accounts[o].note(back(c))
+		if c = w.as(c); accounts[c.Owner] != nil {
+			accounts[c.Owner].note(c)
 		}
 	}
 	if report != nil {
 		for _, o := range report.Outcomes {
-			if a := accounts[o.Change.Owner]; a != nil {
-				a.tried(o)
-			}
-			if l, on := linkOf(r, o.Change); on {
-				o.Change = back(o.Change)
-				accounts[l].tried(o)
+			if o.Change = w.as(o.Change); accounts[o.Change.Owner] != nil {
+				accounts[o.Change.Owner].tried(o)
 			}
 		}
 	}
-	all, ledgers := make([]Gateway, 0, len(accounts)), ledgersAfter(r, report)
+	for o, gateways := range Awaited(r) {
+		if a := accounts[o]; a != nil {
+			a.await(gateways)
+		}
+	}
+	all, ledgers, now := make([]Gateway, 0, len(accounts)), ledgersAfter(r, report), after(r, report, w)
 	for o, a := range accounts {
-		all = append(all, standingOf(r, o, a, ledgers, report))
+		if a.link {
+			all = append(all, Gateway{Owner: o, Conditions: a.linkConditions(), Link: now.link(o)})
+		} else {
+			all = append(all, standingOf(r, o, a, ledgers, report))
+		}
 	}
 	slices.SortFunc(all, func(a, b Gateway) int { return a.Owner.Compare(b.Owner) })
 	return all
@@ -98,9 +101,6 @@ func (a *account) tried(o cloud.Outcome) {
 }
 
 func standingOf(r *reconcile.Result, o vpn.Owner, a *account, ledgers map[vpn.Owner]alloc.Ledger, report *cloud.Report) Gateway {
-	if a.link {
-		return Gateway{Owner: o, Conditions: a.conditions(), Link: linkFields(r, o, report)}
-	}
 	facts := r.Seen.Facts.Gateway(o.String())
 	if report != nil {
 		facts = facts.Complete(report.Learnt[o])
