@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -10,21 +11,22 @@ import (
 
 type waitCommand struct {
 	looking
-	For         string        `enum:"ready,tunnel,deleted" default:"ready" help:"ready, tunnel (every peer is up; of road warriors only those that are named) or deleted. Default: ${default}."`
+	For         string        `enum:"ready,tunnel,deleted" default:"ready" help:"ready, tunnel (of a gateway: every peer is up; of road warriors only those that are named) or deleted. Default: ${default}."`
 	Timeout     time.Duration `default:"5m" help:"How long. Default: ${default}; 0: look once."`
 	KeepWaiting bool          `help:"Go on until the time is up where only an edit of a manifest helps, too."`
-	Names       []string      `arg:"" optional:"" help:"Gateways as NS/NAME, or peers as NS/NAME/PEER. Default: all gateways."`
+	Names       []string      `arg:"" optional:"" help:"Gateways as NS/NAME, peers as NS/NAME/PEER, or links by name. Default: all gateways."`
 }
 
 // Help is what --help adds.
 func (waitCommand) Help() string {
-	return `Waits until gateways are as their manifests ask, as they were last edited. A gateway that is named may come later; without names those count that are there, and one at least.
+	return `Waits until gateways, or links that are named, are as their manifests ask, as they were last edited. Who is named may come later; without names those count that are there, and one at least.
 
 Examples:
 
     vpnctl wait acme/dc1
     vpnctl wait --for=tunnel --timeout 10m acme/dc1/plant1
     vpnctl wait --for=deleted acme/dc1
+    vpnctl wait north
 
 What is waited for stands on stderr, the result on stdout. Exit codes: 0 all have come, 3 the time is up, 4 only an edit of a manifest helps (the manifest isn't valid, or is being deleted), 1 error, 130 interrupted.`
 }
@@ -39,7 +41,7 @@ func (c waitCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 		return err
 	}
 	cluster, err := at.driver.Roster(stop.ctx, at.which)
-	if err != nil {
+	if err = cmp.Or(err, cluster.Unseen); err != nil {
 		return err
 	}
 	v := &vigil{command: c, at: at, goal: roster.Goal(c.For), began: time.Now()}
@@ -63,12 +65,14 @@ func (c waitCommand) check(g *Globals) (lookout, error) {
 		return lookout{}, errors.New("--for=deleted needs names: what isn't there any more can't be found without")
 	}
 	at, err := c.at(g, "wait", c.Names)
-	at.which.Links = false // nobody waits for one
+	if len(c.Names) == 0 {
+		at.which.Links = false // only who is named is waited for
+	}
 	for _, n := range at.names {
 		switch {
 		case err != nil:
-		case n.IsLink():
-			err = fmt.Errorf("%s is no gateway: NS/NAME", n)
+		case n.IsLink() && c.For == string(roster.GoalTunnel):
+			err = fmt.Errorf("%s is a link, which has no tunnel: a gateway is NS/NAME", n)
 		case n.Peer != "" && c.For == string(roster.GoalDeleted):
 			err = fmt.Errorf("%s is a peer, whose end nobody waits for: its gateway's alone", n)
 		}

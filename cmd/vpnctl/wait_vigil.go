@@ -78,8 +78,13 @@ func (v *vigil) judge(n roster.Name, c roster.Cluster, now time.Time) {
 			sum, first = one, false
 		}
 	}
+	for _, l := range c.Links {
+		if n.IsLink() && n.Name == l.Name {
+			sum = l.Await(v.goal)
+		}
+	}
 	for _, u := range c.Broken {
-		if u.Keeps(n) && (u.IsGateway() || v.goal != roster.GoalDeleted) && !sum.Stuck {
+		if u.Keeps(n) && (u.IsGateway() || n.IsLink() || v.goal != roster.GoalDeleted) && !sum.Stuck {
 			sum = roster.Verdict{Stuck: v.goal != roster.GoalDeleted, Text: u.String()}
 		}
 	}

@@ -30,14 +30,8 @@ func (g Gateway) Await(goal Goal, peer string, now time.Time) Verdict {
 	if peer != "" && goal == GoalReady {
 		return g.awaitPeer(peer)
 	}
-	if goal == GoalDeleted {
-		if g.Deleting.IsZero() {
-			return Verdict{Text: "nobody has deleted it"}
-		}
-		return Verdict{Text: g.Ready().text()}
-	}
-	if !g.Deleting.IsZero() {
-		return Verdict{Stuck: true, Text: g.Ready().text()}
+	if v, said := g.leaving(goal, g.Ready()); said {
+		return v
 	}
 	if why := g.stuck(); why != "" {
 		return Verdict{Stuck: true, Text: why}
@@ -47,6 +41,41 @@ func (g Gateway) Await(goal Goal, peer string, now time.Time) Verdict {
 	}
 	r := g.Ready()
 	return Verdict{Met: r.Word == Yes, Text: r.text()}
+}
+
+// Await judges a link. Nobody waits for a tunnel of one.
+func (l Link) Await(goal Goal) Verdict {
+	r := l.Ready()
+	if v, said := l.leaving(goal, r); said {
+		return v
+	}
+	if why := l.stuck(); why != "" {
+		return Verdict{Stuck: true, Text: why}
+	}
+	return Verdict{Met: r.Word == Yes, Text: r.text()}
+}
+
+// leaving judges what is being deleted, or is to be.
+func (m Manifest) leaving(goal Goal, r Readiness) (v Verdict, said bool) {
+	switch {
+	case goal == GoalDeleted && m.Deleting.IsZero():
+		return Verdict{Text: "nobody has deleted it"}, true
+	case goal == GoalDeleted:
+		return Verdict{Text: r.text()}, true
+	case !m.Deleting.IsZero():
+		return Verdict{Stuck: true, Text: r.text()}, true
+	}
+	return Verdict{}, false
+}
+
+// stuck says what only an edit of a link's manifest mends; empty: nothing.
+func (l Link) stuck() string {
+	for _, c := range l.Conditions {
+		if c.Status == False && c.Type == vpnv1alpha1.ConditionValidated && !l.Outdated(c) {
+			return c.text()
+		}
+	}
+	return ""
 }
 
 func (r Readiness) text() string {

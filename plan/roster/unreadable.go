@@ -21,11 +21,13 @@ func (u Unreadable) String() string {
 }
 
 // Keeps tells whether nothing can be said of what is named because of this object: it is
-// that gateway itself, or one of its peers.
+// that gateway or link itself, or one of the gateway's peers.
 func (u Unreadable) Keeps(n Name) bool {
 	switch {
 	case u.Namespace != n.Namespace:
 		return false
+	case n.IsLink():
+		return u.Name == n.Name
 	case u.IsGateway():
 		return u.Name == n.Name
 	case u.Gateway == "":
@@ -41,5 +43,5 @@ func (u Unreadable) IsGateway() bool {
 
 // named tells whether somebody asks about the object, or about what it keeps.
 func (u Unreadable) named(names []Name) bool {
-	return slices.ContainsFunc(names, func(n Name) bool { return u.Keeps(n) || n.IsLink() && u.Namespace == "" && n.Name == u.Name })
+	return slices.ContainsFunc(names, func(n Name) bool { return u.Keeps(n) })
 }
