@@ -79,8 +79,6 @@ var spoken = map[string]struct{ condition, status string }{
 	ipsecv1alpha1.ReasonCredentialsProject:         {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
 	ipsecv1alpha1.ReasonCredentialsAreOperators:    {ipsecv1alpha1.ConditionCredentialsResolved, roster.False},
 
-	"NotSupported": {ipsecv1alpha1.ConditionLegAttached, roster.False},
-
 	vpnv1alpha1.ReasonGatewayNotReady: {vpnv1alpha1.ConditionReady, roster.False}, // of a peer
 
 	"Pending":    {vpnv1alpha1.ConditionPortReady, roster.Unknown},
@@ -137,7 +135,7 @@ func reasoned(reason string) roster.Cluster {
 		all = append(all, sum)
 	}
 	m := roster.Manifest{Generation: 1, Created: noon.Add(-41 * 24 * time.Hour), Conditions: all}
-	if slices.Contains([]string{"NotSupported", ipsecv1alpha1.ReasonCustomerSideUnreachable, ipsecv1alpha1.ReasonAbandoned}, reason) || slices.Contains([]string{ipsecv1alpha1.ConditionLegAttached, ipsecv1alpha1.ConditionRouteInstalled, ipsecv1alpha1.ConditionReverseRoutesInstalled,
+	if slices.Contains([]string{ipsecv1alpha1.ReasonCustomerSideUnreachable, ipsecv1alpha1.ReasonAbandoned}, reason) || slices.Contains([]string{ipsecv1alpha1.ConditionLegAttached, ipsecv1alpha1.ConditionRouteInstalled, ipsecv1alpha1.ConditionReverseRoutesInstalled,
 		ipsecv1alpha1.ConditionTenantIsolationAttested, ipsecv1alpha1.ConditionCredentialsResolved, ipsecv1alpha1.ConditionTransitNetworkShared}, c.Type) {
 		return roster.Cluster{Links: []roster.Link{{Name: "north", Manifest: m, Touched: true, Router: "north", CIDR: "10.40.0.0/16"}}}
 	}

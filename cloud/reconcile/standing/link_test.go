@@ -135,10 +135,6 @@ func TestConditionsOfALink(t *testing.T) {
 			result: refused(plan.Refusal{Message: "the range", Reason: vpnv1alpha1.ReasonInvalidSpec}),
 			want:   map[string]string{"Validated": "False InvalidSpec", "Ready": "False InvalidSpec"},
 		},
-		"what isn't built": {
-			result: refused(plan.Refusal{Message: reconcile.Unbuilt, Reason: reconcile.ReasonUnbuilt}),
-			want:   map[string]string{"LegAttached": "False NotSupported", "Ready": "False NotSupported"},
-		},
 		"its route is somebody else's": {
 			result: refused(plan.Refusal{ID: route.ID, Message: "conflict"}),
 			want:   map[string]string{"RouteInstalled": "False EnsureRouterRouteFailed", "Ready": "False EnsureRouterRouteFailed"},
