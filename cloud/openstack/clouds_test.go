@@ -95,7 +95,7 @@ func TestARefusedLoginKeepsItsSecret(t *testing.T) {
 	l := newLab(t, simulator.Options{})
 	env := map[string]string{"OS_AUTH_URL": "http://simulator.invalid/identity/v3", "OS_APPLICATION_CREDENTIAL_ID": "abc", "OS_APPLICATION_CREDENTIAL_SECRET": "hush"}
 	_, err := Connect(t.Context(), Options{Env: func(key string) string { return env[key] }, Transport: simulator.Transport(l.Server), Clock: hasty()})
-	if err == nil || !strings.Contains(err.Error(), "logging in to http://simulator.invalid/identity/v3: 401") || strings.Contains(err.Error(), "hush") {
+	if err == nil || !strings.Contains(err.Error(), "logging in to http://simulator.invalid/identity/v3: 404") || strings.Contains(err.Error(), "hush") {
 		t.Errorf("error %v", err)
 	}
 }

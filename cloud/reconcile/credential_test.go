@@ -10,6 +10,7 @@ import (
 	"github.com/vpnctl/vpnctl/cloud"
 	"github.com/vpnctl/vpnctl/cloud/openstack"
 	"github.com/vpnctl/vpnctl/cloud/reconcile"
+	"github.com/vpnctl/vpnctl/cloud/reconcile/standing"
 	"github.com/vpnctl/vpnctl/cloud/reconcile/world"
 	"github.com/vpnctl/vpnctl/cloud/simulator"
 	"github.com/vpnctl/vpnctl/plan"
@@ -119,6 +120,9 @@ func TestALinkThatCantBeMade(t *testing.T) {
 			if diff := cmp.Diff([]string{c.want}, refusedWith(p, e.Links[0].Owner)); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
+			if diff := cmp.Diff([]string{c.want}, falseOf(t, w, e)); diff != "" {
+				t.Errorf("conditions that are false (-want +got):\n%s", diff)
+			}
 			for _, r := range p.Refusals {
 				if !strings.Contains(r.Message, c.says) {
 					t.Errorf("%q does not say %q", r.Message, c.says)
@@ -137,5 +141,68 @@ func TestALinkThatCantBeMade(t *testing.T) {
 				t.Errorf("something was made:\n%s", cmp.Diff(before, after))
 			}
 		})
+	}
+}
+
+// conditionsOf are the conditions of the estate's first link once the plan is made, as
+// type=status/reason.
+func conditionsOf(t *testing.T, w *world.World, e vpn.Estate) []string {
+	t.Helper()
+	in, _, err := w.Input(t.Context(), e, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := reconcile.Plan(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{}
+	for _, s := range standing.Of(r, nil, nil, nil) {
+		for _, c := range s.Conditions {
+			if s.Owner == e.Links[0].Owner {
+				all = append(all, c.Type+"="+c.Status+"/"+c.Reason)
+			}
+		}
+	}
+	return all
+}
+
+// falseOf are the reasons of the link's conditions that are false, but for Ready's, which
+// repeats the first.
+func falseOf(t *testing.T, w *world.World, e vpn.Estate) []string {
+	t.Helper()
+	all := []string{}
+	for _, c := range conditionsOf(t, w, e) {
+		kind, reason, is := strings.Cut(c, "=False/")
+		if is && kind != "Ready" {
+			all = append(all, reason)
+		}
+	}
+	return all
+}
+
+// TestConditionsOfACrossing: those of the customer's side stand in front of the others, and
+// only on a link that has one.
+func TestConditionsOfACrossing(t *testing.T) {
+	w := world.New(t, simulator.Options{})
+	e := acrossNamed(w)
+	w.Apply(e, plan.Options{})
+	want := []string{
+		"Validated=True/Valid", "TenantIsolationAttested=True/Attested", "CredentialsResolved=True/Resolved", "TransitNetworkShared=True/Shared",
+		"LegAttached=True/LegAttached", "RouteInstalled=True/RouteInstalled", "ReverseRoutesInstalled=True/ReverseRoutesInstalled", "Ready=True/Ready",
+	}
+	if diff := cmp.Diff(want, conditionsOf(t, w, e)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	w.Customer = dead(w)
+	want[2], want[7] = "CredentialsResolved=False/AuthenticationFailed", "Ready=False/AuthenticationFailed"
+	if diff := cmp.Diff(want, conditionsOf(t, w, e)); diff != "" {
+		t.Errorf("with a dead credential (-want +got):\n%s", diff)
+	}
+	own := world.New(t, simulator.Options{})
+	for _, c := range conditionsOf(t, own, linked(t)) {
+		if strings.HasPrefix(c, "Tenant") || strings.HasPrefix(c, "Credentials") || strings.HasPrefix(c, "TransitNetwork") {
+			t.Errorf("a link in our own project has %s", c)
+		}
 	}
 }

@@ -32,6 +32,8 @@ func crossings() map[string]life {
 		"gateway opts out":                {steps: []step{{acrossNamed, plan.Options{}}, crossed}},
 		"crossed gateway pruned":          {steps: []step{{acrossNamed, plan.Options{}}, {acrossAlone, plan.Options{Prune: true, Hold: -1}}}},
 		"crossing and its gateway pruned": {steps: []step{{acrossNamed, plan.Options{}}, {prunedAlone, plan.Options{Prune: true, Hold: -1}}}},
+		"crossing given up":               {steps: []step{{acrossNamed, plan.Options{}}, {givenUp, plan.Options{}}}},
+		"crossing given up, pruned":       {steps: []step{{acrossNamed, plan.Options{}}, {givenUp, plan.Options{}}, back}},
 	}
 }
 
@@ -76,6 +78,15 @@ func acrossNamed(w *world.World) vpn.Estate {
 			e.Gateways[i].Links = []string{"customer"}
 		}
 	}
+	return e
+}
+
+// givenUp is acrossNamed, whose customer's credential is dead, and whose customer's side may
+// be left behind.
+func givenUp(w *world.World) vpn.Estate {
+	e := acrossNamed(w)
+	e.Links[0].Annotations[abandoned] = "true"
+	w.Customer = dead(w)
 	return e
 }
 

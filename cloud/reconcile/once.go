@@ -38,10 +38,10 @@ type Input struct {
 type Result struct {
 	Plan    plan.Plan
 	Seen    *cloud.Observation
-	Ledgers map[vpn.Owner]alloc.Ledger // as they will be
-	Inputs  map[vpn.Owner]render.Input // what each gateway was rendered from
-	Links   map[vpn.Owner]render.LinkInput
-	Desired resource.Graph // what they were rendered to
+	Ledgers map[vpn.Owner]alloc.Ledger     // as they will be
+	Inputs  map[vpn.Owner]render.Input     // what each gateway was rendered from
+	Links   map[vpn.Owner]render.LinkInput // those that could be rendered
+	Desired resource.Graph                 // what they were rendered to
 
 	Gateways []vpn.Gateway // all that have a manifest
 	Linked   []vpn.Link    // the same of links

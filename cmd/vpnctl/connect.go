@@ -43,7 +43,13 @@ func (g *Globals) connect(stop *interrupts, s *streams, e vpn.Estate, base strin
 	if err := at.kubernetes(stop, base, to); err != nil { // asks nobody anything yet
 		return nil, err
 	}
-	driver, err := openstack.Connect(stop.ctx, openstack.Options{Cloud: e.OpenStack.Cloud, Stop: stop.stop, Log: g.log(s), UserAgent: userAgent()})
+	o := openstack.Options{Stop: stop.stop, Log: g.log(s), UserAgent: userAgent()}
+	find := customersOfClouds(o)
+	if at.cluster != nil {
+		find = customersOfSecrets(at.cluster, o)
+	}
+	o.Cloud, o.Customer = e.OpenStack.Cloud, find
+	driver, err := openstack.Connect(stop.ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +99,10 @@ func (g *Globals) connectSimulated(stop *interrupts, s *streams, e vpn.Estate, b
 	if err != nil {
 		return nil, err
 	}
-	driver, err := openstack.Connect(stop.ctx, openstack.Options{
-		Env:       func(key string) string { return access.Env[key] },
-		Transport: simulator.Transport(server),
-		Stop:      stop.stop,
-		Log:       g.log(s),
-		UserAgent: userAgent(),
-	})
+	o := openstack.Options{Transport: simulator.Transport(server), Stop: stop.stop, Log: g.log(s), UserAgent: userAgent()}
+	o.Customer = simulatedCustomer(server, o)
+	o.Env = func(key string) string { return access.Env[key] }
+	driver, err := openstack.Connect(stop.ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,10 @@ func (c reconcileCommand) Run(g *Globals, s *streams, stop *interrupts) error {
 	stop.Graceful()
 	front := &front{}
 	return serving(stop, c.Listen, front, func(ctx context.Context) error {
-		driver, err := connecting(ctx, stop, log, front, openstack.Options{Cloud: estate.OpenStack.Cloud, Stop: stop.stop, Log: log, UserAgent: userAgent(), DetachTimeout: attachedWithin})
+		o := openstack.Options{Stop: stop.stop, Log: log, UserAgent: userAgent(), DetachTimeout: attachedWithin}
+		find := customersOfSecrets(cluster, o)
+		o.Cloud, o.Customer = estate.OpenStack.Cloud, find
+		driver, err := connecting(ctx, stop, log, front, o)
 		if err != nil || driver == nil {
 			return err
 		}

@@ -87,7 +87,8 @@ func Stages(kind string) []string {
 // account is what is known of one gateway when its conditions are written.
 type account struct {
 	gateway  vpn.Gateway
-	link     bool // it is a link's: then the gateway is none
+	link     bool      // it is a link's: then the gateway is none
+	crossing *crossing // of a link into a customer's project
 	refusals []plan.Refusal
 	changes  map[resource.ID]plan.Change   // that are not done yet, or were just done
 	outcomes map[resource.ID]cloud.Outcome // of this run
@@ -237,6 +238,9 @@ func (a *account) conditionOf(r plan.Refusal) string {
 	table, first := stages, vpnv1alpha1.ConditionAllocated
 	if a.link {
 		table, first = linkStages, ipsecv1alpha1.ConditionLegAttached
+	}
+	if c, told := crossReasons[r.Reason]; told {
+		return c
 	}
 	switch r.Reason {
 	case vpnv1alpha1.ReasonInvalidSpec:

@@ -19,6 +19,7 @@ import (
 // linkStages are the conditions of a link in the order in which it is built, but for that
 // of its reverse routes, which are the gateways'.
 var linkStages = []stage{
+	{ipsecv1alpha1.ConditionTransitNetworkShared, []part{{resource.KindNetworkShare, "", ipsecv1alpha1.ReasonShareRefused}}},
 	{ipsecv1alpha1.ConditionLegAttached, []part{
 		{resource.KindSecurityGroup, "", ipsecv1alpha1.ReasonTransitLegPort},
 		{resource.KindTransitLeg, "", ipsecv1alpha1.ReasonTransitLegPort},
@@ -30,13 +31,14 @@ var linkStages = []stage{
 // LinkFields are what the status of a link has beside its conditions.
 type LinkFields struct {
 	TransitIP     string // empty: not known, stays as it is
+	Customer      string // the project that the leg stands in, where that is a customer's; empty: as TransitIP
 	LegPortID     string
 	ReverseRoutes []ipsecv1alpha1.ReverseRoute // sorted by service CIDR; nil: not known
 }
 
 func (f LinkFields) fields() map[string]any {
 	all := map[string]any{}
-	for name, value := range map[string]string{"transitIP": f.TransitIP, "legPortID": f.LegPortID} {
+	for name, value := range map[string]string{"transitIP": f.TransitIP, "legPortID": f.LegPortID, "customerProjectID": f.Customer} {
 		if value != "" {
 			all[name] = value
 		}
@@ -51,7 +53,12 @@ func (f LinkFields) fields() map[string]any {
 func (a *account) linkConditions() []cloud.Condition {
 	all := []cloud.Condition{a.validated()}
 	for _, s := range linkStages {
-		all = append(all, a.stage(s))
+		switch {
+		case s.condition != ipsecv1alpha1.ConditionTransitNetworkShared:
+			all = append(all, a.stage(s))
+		case a.crossing != nil:
+			all = append(all, a.attested(), a.resolved(), a.shared(s))
+		}
 	}
 	all = append(all, a.reverseRoutes())
 	return append(all, ready(all))
@@ -203,7 +210,7 @@ func (a aftermath) facts(o vpn.Owner) resource.GatewayFacts {
 // link is what is known of a link. Its address counts once the ledger is written.
 func (a aftermath) link(o vpn.Owner) LinkFields {
 	facts, in := a.facts(o), a.Links[o]
-	f := LinkFields{LegPortID: facts.PortID, TransitIP: text(facts.PortAddress)}
+	f := LinkFields{LegPortID: facts.PortID, TransitIP: text(facts.PortAddress), Customer: customerOf(a.Result, o)}
 	if f.TransitIP == "" && a.stands(resource.ID{Kind: resource.KindSecurityGroup, Name: o.Name}) {
 		f.TransitIP = text(in.Ledger.TransitIP)
 	}

@@ -22,7 +22,7 @@ func Of(r *reconcile.Result, report *cloud.Report, rollouts map[vpn.Owner]cloud.
 		accounts[g.Owner] = &account{gateway: g, rollout: rollouts[g.Owner], missing: missing[g.Owner]}
 	}
 	for _, l := range r.Linked {
-		accounts[l.Owner] = &account{link: true}
+		accounts[l.Owner] = &account{link: true, crossing: crossingOf(r, l)}
 	}
 	w := waysOf(r)
 	for _, line := range r.Plan.Owners {
