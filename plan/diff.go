@@ -103,7 +103,7 @@ func (d *draft) compare(p *party, x pair) {
 		c.Proof = cmp.Or(x.have.Proof, ledgerProof(p))
 		d.vacate(&c)
 	}
-	c.Drift = p.drift() && c.Action != Adopt && !d.reworded(c)
+	c.Drift = p.drift() && c.Action != Adopt && !d.reworded(c) && !conceded(&c)
 	if d.retired(p, x.have) {
 		c.retire(d.nodeOf(p, x.have))
 	}

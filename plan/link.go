@@ -47,6 +47,13 @@ func appliedAttributes(before, after resource.Applied) []Attribute {
 	return value(list, attrAbandoned, given[before.Abandoned], given[after.Abandoned])
 }
 
+// conceded tells whether a change records what the manifest says of a customer's side,
+// which nobody else writes.
+func conceded(c *Change) bool {
+	_, is := c.attribute(attrAbandoned)
+	return is
+}
+
 func shareAttributes(before, after resource.NetworkShare) []Attribute {
 	list := value(nil, attrNetwork, before.Network, after.Network)
 	return credited(value(list, attrProject, before.Project, after.Project), before.By, after.By)

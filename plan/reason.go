@@ -77,6 +77,8 @@ func (d *draft) reason(p *party, c *Change, w why) string {
 		return "its port joins no router"
 	case c.After.NetworkShare != nil:
 		return "the manifests ask for another project"
+	case conceded(c):
+		return "records what the manifest says of the customer's side"
 	case c.After.Applied != nil:
 		return recorded
 	}
