@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +50,8 @@ func TestEachRightTakenAway(t *testing.T) {
 }
 
 // errands are a gateway's life: with a key that is made, a label that is lost, a peer that
-// goes, an operator's objects that are in the way, and manifests with a finalizer.
+// goes, an operator's objects that are in the way, and manifests with a finalizer; and a
+// link's.
 func errands(t *testing.T) map[string]errand {
 	e := estate(t, "globex")
 	keyed(t, e)
@@ -72,10 +74,25 @@ func errands(t *testing.T) map[string]errand {
 	gone := e
 	gone.Gateways = nil
 	acme := estate(t, "acme")
+	linked := e
+	linked.Links = []vpn.Link{{
+		Owner: vpn.Owner{Kind: vpn.KindClusterLink, Name: "north"}, Router: "service-cluster-router", CIDR: netip.MustParsePrefix("10.250.0.0/16"),
+		Manifests: []vpn.Manifest{{APIVersion: "ipsec.bnerd.net/v1alpha1", Kind: vpn.KindClusterLink, Name: "north",
+			JSON: `{"apiVersion":"ipsec.bnerd.net/v1alpha1","kind":"ClusterLink","metadata":{"name":"north"},"spec":{"serviceClusterCIDR":"10.250.0.0/16","serviceClusterRouter":"service-cluster-router"}}`}},
+	}}
+	joined := full.copy(t)
+	if err := joined.errand(errand{e: linked}); err != nil {
+		t.Fatal(err)
+	}
+	north := joined.on.Get(vpn.KindClusterLink, "", "north")
+	north.SetFinalizers([]string{"ipsec.bnerd.net/clusterlink-cleanup"})
+	joined.put(north.Object)
 	return map[string]errand{
 		"making":   {empty, e, plan.Options{}},
 		"changing": {changed, e, plan.Options{}},
 		"adopting": {handedOver(t, acme, newWorld), acme, plan.Options{}},
+		"linking":  {full, linked, plan.Options{}},
+		"parting":  {joined, e, plan.Options{Prune: true}},
 		"pruning":  {held, gone, plan.Options{Prune: true, AllowEmpty: true}},
 	}
 }

@@ -29,12 +29,12 @@ func TestKubeApplyReadOnly(t *testing.T) {
 	}
 	a.lab.PodReady(t, a.namespace, a.pod(), false)
 	a.available(0)
-	a.grant("nodes", "vpngateways", "vpnpeers", "ipsecgateways", "network-attachment-definitions", "configmaps", "serviceaccounts",
+	a.grant("nodes", "vpngateways", "vpnpeers", "ipsecgateways", "clusterlinks", "network-attachment-definitions", "configmaps", "serviceaccounts",
 		"roles", "rolebindings", "networkpolicies", "deployments", "podmonitors", "prometheusrules")
 	a.rebind()
 	a.ends(a.commandAs(reader, "plan"), exitDone, []string{"why pods don't run can't be seen", "whether a vpnctl reconcile keeps this estate can't be seen"})
 	a.ends(a.commandAs(reader, "apply", "--auto-approve"), exitError, []string{"writing the status of VPNGateway " + a.namespace + "/dc1", "could not be written: the manifest"})
-	a.grant("nodes", "vpngateways", "vpnpeers", "ipsecgateways")
+	a.grant("nodes", "vpngateways", "vpnpeers", "ipsecgateways", "clusterlinks")
 	a.ends(a.commandAs(reader, "plan"), exitError, []string{`cannot list resource "configmaps"`, "a ClusterRole with the verb list on configmaps, bound to this account, lets it"})
 }
 
@@ -63,15 +63,17 @@ func (a *applied) rebind() {
 }
 
 // TestKubeApplyRights: the example's rights are enough for a gateway's whole life, with a
-// key that the cluster makes.
+// key that the cluster makes, and for a link's.
 func TestKubeApplyRights(t *testing.T) {
 	a := newApplied(t)
 	a.lab.Apply(t, []byte(read(t, "examples/access/apply.yaml")))
 	account := a.account("vpnctl-apply")
 	a.file("gateways/road.yaml", "apiVersion: vpn.bnerd.net/v1alpha1\nkind: VPNGateway\nmetadata: {name: road, namespace: "+a.namespace+"}\n"+
 		"spec:\n  protocol: wireguard\n  wireguard: {listenPort: 51820}\n  exposures: [{name: erp, target: {address: 10.20.0.30, ports: [443]}}]\n")
+	a.file("gateways/link.yaml", a.linkOf())
 	a.ends(a.commandAs(account, "apply", "--auto-approve"), exitDone, nil)
 	a.await("True Ready")
+	a.linkSays("True Ready", `"transitIP"`)
 	if status, _ := a.lab.Get(t, vpnGroup, "VPNGateway", a.namespace, "road").Object["status"].(map[string]any); status["wireguardPublicKey"] == nil {
 		t.Errorf("without a public key: %v", status)
 	}
