@@ -155,15 +155,11 @@ const quietLimit = 5
 
 func (t *text) blocks() {
 	var quiet []*block
-	gateways, links := 0, 0
+	var excluded []vpn.Owner
 	for _, b := range blocks(t.p) {
 		switch {
 		case b.Excluded && b.quiet() && !t.o.Verbose:
-			if b.Owner.Owner.Gateway() {
-				gateways++
-			} else {
-				links++
-			}
+			excluded = append(excluded, b.Owner.Owner)
 		case b.quiet() && !b.Owner.Owner.IsZero():
 			quiet = append(quiet, b)
 		default:
@@ -172,21 +168,28 @@ func (t *text) blocks() {
 		}
 	}
 	t.quiet(quiet)
-	if gateways+links > 0 {
+	if len(excluded) > 0 {
 		t.line()
-		t.line(t.ink.paint(dim, several(gateways, "gateway", links, "link")+" not selected"))
+		t.line(t.ink.paint(dim, company(excluded)+" not selected"))
 	}
 }
 
-// several is "2 gateways and 1 link", without those of which there are none.
-func several(n int, one string, m int, other string) string {
-	switch {
-	case m == 0:
-		return count(n, one)
-	case n == 0:
-		return count(m, other)
+// company is "2 gateways and 1 link", without those of which there are none.
+func company(all []vpn.Owner) string {
+	gateways := 0
+	for _, o := range all {
+		if o.Gateway() {
+			gateways++
+		}
 	}
-	return count(n, one) + " and " + count(m, other)
+	switch links := len(all) - gateways; {
+	case links == 0:
+		return count(gateways, "gateway")
+	case gateways == 0:
+		return count(links, "link")
+	default:
+		return count(gateways, "gateway") + " and " + count(links, "link")
+	}
 }
 
 func (t *text) quiet(unchanged []*block) {
@@ -195,7 +198,11 @@ func (t *text) quiet(unchanged []*block) {
 	}
 	t.line()
 	if len(unchanged) > quietLimit && !t.o.Verbose {
-		t.line(t.ink.paint(dim, count(len(unchanged), "gateway")+" without changes"))
+		var all []vpn.Owner
+		for _, b := range unchanged {
+			all = append(all, b.Owner.Owner)
+		}
+		t.line(t.ink.paint(dim, company(all)+" without changes"))
 		return
 	}
 	for _, b := range unchanged {

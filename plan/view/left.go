@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/vpnctl/vpnctl/plan/vpn"
@@ -27,7 +29,7 @@ func (r *reporter) left() {
 		}
 	}
 	if len(refused) > 0 {
-		all = append(all, count(len(refused), "gateway")+" refused: see above.")
+		all = append(all, company(slices.Collect(maps.Keys(refused)))+" refused: see above.")
 	}
 	for _, s := range all {
 		for _, line := range words(s, r.columns()) {
@@ -50,7 +52,11 @@ func (t tally) blockage() string {
 	if len(t.blocked) == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s blocked (%s)", count(len(t.blocked), "gateway"), names(t.blocked, namesInText))
+	var paths []string
+	for _, o := range t.blocked {
+		paths = append(paths, o.Path())
+	}
+	s := fmt.Sprintf("%s blocked (%s)", company(t.blocked), names(paths, namesInText))
 	if t.waiting > 0 {
 		s += ": " + waits(t.waiting)
 	}

@@ -59,8 +59,8 @@ func (m *markdown) head() {
 			title += " now, " + t.held()
 		}
 	}
-	if n := len(m.tally.blocked); n > 0 {
-		title += ", " + count(n, "gateway") + " blocked"
+	if blocked := m.tally.blocked; len(blocked) > 0 {
+		title += ", " + company(blocked) + " blocked"
 	}
 	if m.tally.Worst > plan.ImpactNone {
 		title += ", impact: " + m.tally.Worst.String()

@@ -117,10 +117,13 @@ func (r *reporter) unfinished(o *ownerOutcome) {
 	r.sum(o)
 }
 
-// many writes what gateways of one namespace have in common.
+// many writes what gateways of one namespace, or links, have in common.
 func (r *reporter) many(group []*ownerOutcome) {
 	first := group[0]
 	name := fmt.Sprintf("%s of %s, such as %s", count(len(group), "gateway"), Plain(first.owner.Namespace), Plain(first.owner.Name))
+	if !first.owner.Gateway() {
+		name = fmt.Sprintf("%s, such as %s", count(len(group), "link"), Plain(first.owner.Name))
+	}
 	all := &ownerOutcome{failed: first.failed}
 	for _, o := range group {
 		all.done, all.undone = append(all.done, o.done...), append(all.undone, o.undone...)

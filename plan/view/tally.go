@@ -13,7 +13,7 @@ import (
 type tally struct {
 	plan.Summary
 	interrupted, customers []string
-	blocked                []string // gateways
+	blocked                []vpn.Owner
 	waiting                int      // changes of theirs
 }
 
@@ -27,7 +27,7 @@ func sum(p plan.Plan) tally {
 	}
 	for _, o := range p.Owners {
 		if o.Blocked != "" {
-			t.blocked = append(t.blocked, o.Owner.Path())
+			t.blocked = append(t.blocked, o.Owner)
 			t.waiting += o.Waiting
 		}
 	}

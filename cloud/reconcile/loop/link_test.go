@@ -52,6 +52,15 @@ func TestALinksLife(t *testing.T) {
 		if ip, port := f.field(north, "transitIP"), f.field(north, "legPortID"); ip != "10.254.0.3" || port == "" {
 			t.Errorf("its status has the address %q and the port %q", ip, port)
 		}
+		var told []string
+		for _, e := range f.events {
+			if strings.HasPrefix(e, north) {
+				told = append(told, e)
+			}
+		}
+		if diff := cmp.Diff([]string{north + " Normal Pending", north + " Normal Ready"}, told); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
 		back := strings.Count(string(f.manifests[north].Status), `"gatewayRef"`)
 		if n := f.routes("service-cluster-router"); n == 0 || n != back {
 			t.Errorf("%d ways back, and its status tells of %d", n, back)
