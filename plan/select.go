@@ -17,13 +17,3 @@ func (o Options) Selects(owner vpn.Owner) bool {
 	}
 	return slices.Contains(o.Links, owner.Name)
 }
-
-// With is the same options for a run about one owner more.
-func (o Options) With(owner vpn.Owner) Options {
-	if owner.Gateway() {
-		o.Gateways = append(slices.Clip(o.Gateways), owner.Path())
-	} else {
-		o.Links = append(slices.Clip(o.Links), owner.Name)
-	}
-	return o
-}

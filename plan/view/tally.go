@@ -14,7 +14,7 @@ type tally struct {
 	plan.Summary
 	interrupted, customers []string
 	blocked                []vpn.Owner
-	waiting                int      // changes of theirs
+	waiting                int // changes of theirs
 }
 
 func sum(p plan.Plan) tally {
