@@ -25,14 +25,14 @@ func crossings() map[string]life {
 	back := step{pruned, plan.Options{Prune: true}}
 	return map[string]life{
 		"crossing":                        {steps: []step{crossed}},
-		"crossing to a gateway":           {steps: []step{{pruned, plan.Options{}}, {acrossNamed, plan.Options{}}}},
+		"crossing to a gateway":           {steps: []step{{pruned, plan.Options{}}, {acrossNamed, plan.Options{}}}, fatal: true},
 		"crossing pruned":                 {steps: []step{crossed, back}},
-		"crossing pruned under a gateway": {steps: []step{{acrossNamed, plan.Options{}}, back}},
+		"crossing pruned under a gateway": {steps: []step{{acrossNamed, plan.Options{}}, back}, fatal: true},
 		"gateway opts in":                 {steps: []step{crossed, {acrossNamed, plan.Options{}}}},
-		"gateway opts out":                {steps: []step{{acrossNamed, plan.Options{}}, crossed}},
-		"crossed gateway pruned":          {steps: []step{{acrossNamed, plan.Options{}}, {acrossAlone, plan.Options{Prune: true, Hold: -1}}}},
-		"crossing and its gateway pruned": {steps: []step{{acrossNamed, plan.Options{}}, {prunedAlone, plan.Options{Prune: true, Hold: -1}}}},
-		"crossing given up":               {steps: []step{{acrossNamed, plan.Options{}}, {givenUp, plan.Options{}}}},
+		"gateway opts out":                {steps: []step{{acrossNamed, plan.Options{}}, crossed}, fatal: true},
+		"crossed gateway pruned":          {steps: []step{{acrossNamed, plan.Options{}}, {acrossAlone, plan.Options{Prune: true, Hold: -1}}}, fatal: true},
+		"crossing and its gateway pruned": {steps: []step{{acrossNamed, plan.Options{}}, {prunedAlone, plan.Options{Prune: true, Hold: -1}}}, fatal: true},
+		"crossing given up":               {steps: []step{{acrossNamed, plan.Options{}}, {givenUp, plan.Options{}}}, fatal: true},
 		"crossing given up, pruned":       {steps: []step{{acrossNamed, plan.Options{}}, {givenUp, plan.Options{}}, back}},
 	}
 }
