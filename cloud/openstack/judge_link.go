@@ -128,10 +128,12 @@ func (j *judgement) judgeOccupants() {
 	for _, p := range j.transit {
 		_, o, described := state.ReadDescription(p.Description)
 		estate, tagged, whole := state.ReadOwner(p.Tags)
-		occupant := alloc.Occupant{Port: p.ID, Router: p.joins(), Marked: managedBy(p.Tags), By: fmt.Sprintf("port %q", cmp.Or(p.Name, p.ID))}
+		occupant := alloc.Occupant{Port: p.ID, Router: p.joins(), Marked: claimed(p.Tags), By: fmt.Sprintf("port %q", cmp.Or(p.Name, p.ID))}
 		switch {
 		case whole && estate == j.manifest.Name:
 			occupant.Owner, occupant.By = tagged, tagged.String()
+		case len(state.OperatorUIDs(p.Tags)) > 0:
+			occupant.By += ", which an operator's link has"
 		case whole:
 			occupant.By = tagged.String() + " of estate " + estate
 		case described && looseFor(j.manifest.Name, o, p.Name, p.Description, p.Tags) && (p.Device == "" || p.joins() == j.Facts.Links[o.String()].Router):
@@ -159,7 +161,7 @@ func (j *judgement) adoptable(l vpn.Link) {
 		wanted = had
 	}
 	for _, p := range j.transit {
-		if p.joins() != router.Router || managedBy(p.Tags) || p.Project != j.router.Project || wanted.IsValid() && !slices.Contains(p.addresses(), wanted) {
+		if p.joins() != router.Router || claimed(p.Tags) || p.Project != j.router.Project || wanted.IsValid() && !slices.Contains(p.addresses(), wanted) {
 			continue
 		}
 		r := j.legResource(idOf(resource.KindTransitLeg, l.Owner), l.Owner, p)
@@ -227,6 +229,10 @@ func (j *judgement) linkRange(o vpn.Owner) netip.Prefix {
 	}
 	return netip.Prefix{}
 }
+
+// claimed tells whether a port carries anybody's mark: one of ours, or an operator's, whose
+// links go on as long as it works.
+func claimed(tags []string) bool { return managedBy(tags) || len(state.OperatorUIDs(tags)) > 0 }
 
 // link tells whether an owner is a link.
 func link(o vpn.Owner) bool { return o.Kind == vpn.KindClusterLink }

@@ -122,3 +122,25 @@ func TestALinkJoinsAServiceCluster(t *testing.T) {
 		t.Errorf("something is left or gone:\n%s", cmp.Diff(before, after))
 	}
 }
+
+// TestAnOperatorsLegIsRefused as long as it carries the operator's tag: that one may be at
+// work.
+func TestAnOperatorsLegIsRefused(t *testing.T) {
+	w := world.New(t, simulator.Options{})
+	e := handmade(w)
+	tag := func(tags ...string) {
+		world.NewClient(w).Put("ports/"+idOf(w, "port", "by-hand")+"/tags", map[string]any{"tags": append([]string{}, tags...)})
+	}
+	tag("ipsec.bnerd.net/uid=0b5b4a4b-3f7c-4c0b-8a1d-7d3a5f1e0009")
+	refused := ""
+	for _, r := range w.Plan(e, plan.Options{}).Refusals {
+		if r.Owner == north {
+			refused = r.Message
+		}
+	}
+	if !strings.Contains(refused, "which an operator's link has") {
+		t.Errorf("refused: %q", refused)
+	}
+	tag()
+	w.Apply(e, plan.Options{})
+}
