@@ -36,6 +36,26 @@ func (f *field) routes(router string) int {
 	return 0
 }
 
+// backs are how many ways back a link's status tells of.
+func (c *cluster) backs(key string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Count(string(c.manifests[key].Status), `"gatewayRef"`)
+}
+
+// told are the events of a manifest.
+func (c *cluster) told(key string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []string
+	for _, e := range c.events {
+		if strings.HasPrefix(e, key+" ") {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 // TestALinksLife: a link joins gateways that stand and ways back lead to them, gateways
 // come and go beside it, and it goes without a trace.
 func TestALinksLife(t *testing.T) {
@@ -52,22 +72,16 @@ func TestALinksLife(t *testing.T) {
 		if ip, port := f.field(north, "transitIP"), f.field(north, "legPortID"); ip != "10.254.0.3" || port == "" {
 			t.Errorf("its status has the address %q and the port %q", ip, port)
 		}
-		var told []string
-		for _, e := range f.events {
-			if strings.HasPrefix(e, north) {
-				told = append(told, e)
-			}
-		}
-		if diff := cmp.Diff([]string{north + " Normal Pending", north + " Normal Ready"}, told); diff != "" {
+		if diff := cmp.Diff([]string{north + " Normal Pending", north + " Normal Ready"}, f.told(north)); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
-		back := strings.Count(string(f.manifests[north].Status), `"gatewayRef"`)
+		back := f.backs(north)
 		if n := f.routes("service-cluster-router"); n == 0 || n != back {
 			t.Errorf("%d ways back, and its status tells of %d", n, back)
 		}
 		f.remove(manifestsOf(t, "acme/dc1")...)
 		time.Sleep(10 * time.Second)
-		if n := strings.Count(string(f.manifests[north].Status), `"gatewayRef"`); f.ready(acme) != "gone" || n != back-1 || f.routes("service-cluster-router") != n {
+		if n := f.backs(north); f.ready(acme) != "gone" || n != back-1 || f.routes("service-cluster-router") != n {
 			t.Errorf("a gateway was deleted, which is %s: its status tells of %d ways back, and there are %d", f.ready(acme), n, f.routes("service-cluster-router"))
 		}
 		f.write(manifestsOf(t, "acme/dc1")...)
