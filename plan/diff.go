@@ -167,7 +167,7 @@ func (d *draft) shed(p *party, have *resource.Resource) {
 	case have.Applied != nil || absent(have):
 	case have.Proof == "":
 		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "nobody asks for it, and it does not carry our mark"})
-	case p.gateway != nil && d.stays(have): // its link goes, or is refused
+	case p.gateway != nil && d.stays(p, have): // its link goes, or is refused
 	case p.gateway != nil && d.elsewhere(p, have):
 		d.plan.Kept = append(d.plan.Kept, Kept{ID: have.ID, Owner: p.owner, What: what(have), Why: "on another router than the estate's: it goes when the gateway goes"})
 	default:

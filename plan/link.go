@@ -94,13 +94,17 @@ func (d *draft) linkOn(router string) *party {
 }
 
 // stays tells whether a gateway's route on a service cluster's router is left as it is
-// because that router's link is.
-func (d *draft) stays(have *resource.Resource) bool {
+// because that router's link is. One that opts out of a customer's link is not kept in.
+func (d *draft) stays(p *party, have *resource.Resource) bool {
 	if have.Route == nil || !second(have.ID) {
 		return false
 	}
 	l := d.linkOn(have.Route.Router)
-	return l != nil && (l.fate == stay || l.refused)
+	if l == nil || l.fate != stay && !l.refused {
+		return false
+	}
+	at := d.in.Observed[resource.ID{Kind: resource.KindTransitLeg, Name: l.owner.Name}]
+	return body(&at, leg).Project == "" || slices.Contains(p.gateway.Links, l.owner.Name)
 }
 
 // afterReverseRoutes has the end of a leg wait for the routes on its router that lead to

@@ -26,7 +26,6 @@ type crossing struct {
 	*lab
 	*Driver
 	revision string
-	logins   int
 	estate   vpn.Estate
 }
 

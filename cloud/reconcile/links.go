@@ -118,5 +118,5 @@ func (d *decision) leadsBack(g vpn.Gateway, o vpn.Owner) (render.Joined, bool) {
 		return back, slices.Contains(g.Links, o.Name)
 	}
 	r, stands := d.seen.Graph[render.ReverseRouteID(g.Owner, leg.Router)]
-	return back, stands && r.Proof != ""
+	return back, stands && r.Proof != "" && (leg.Project == "" || slices.Contains(g.Links, o.Name))
 }

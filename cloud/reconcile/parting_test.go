@@ -285,3 +285,24 @@ func TestWhoseCredentialItWas(t *testing.T) {
 		})
 	}
 }
+
+// TestAGatewayOptsOutOfALinkThatIsRefused: its way back goes, whatever is wrong with the
+// link, and the others' stay.
+func TestAGatewayOptsOutOfALinkThatIsRefused(t *testing.T) {
+	w := world.New(t, simulator.Options{})
+	e := acrossNamed(w)
+	w.Apply(e, plan.Options{})
+	both := waysOn(t, w, "customer-router")
+	e.Links = slices.Clone(e.Links)
+	e.Links[0].Annotations = nil
+	untouched(t, w, e, plan.Options{}, e.Links[0].Owner, "AttestationMissing")
+	e.Gateways = slices.Clone(e.Gateways)
+	e.Gateways[0].Links = nil
+	regardless(t, w, e, plan.Options{})
+	if got := waysOn(t, w, "customer-router"); len(both) != 2 || !slices.Equal(got, both[1:]) {
+		t.Errorf("ways back %v, of %v", got, both)
+	}
+	if p := w.Plan(e, plan.Options{}); len(p.Changes) > 0 {
+		t.Errorf("not empty: %+v", p.Changes)
+	}
+}
