@@ -66,6 +66,16 @@ func Link(in LinkInput) (resource.Graph, error) {
 	return l.graph, nil
 }
 
+// LinkManifest is the manifest alone of a link of which nothing else is to be changed;
+// nothing where there is no cluster to write it to.
+func LinkManifest(in LinkInput) (resource.Graph, error) {
+	l := linking{in: in, owner: in.Link.Owner.String(), graph: resource.Graph{}}
+	if in.Estate.Kubernetes.Target != vpn.TargetCluster {
+		return l.graph, nil
+	}
+	return l.graph, l.manifests()
+}
+
 // LegID names a link's transit leg.
 func LegID(o vpn.Owner) resource.ID {
 	return resource.ID{Kind: resource.KindTransitLeg, Name: o.Name}

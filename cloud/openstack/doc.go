@@ -1,6 +1,8 @@
 // Package openstack observes an estate's cloud side and carries changes out on
-// it: security groups, ports, floating IPs and routes, through Keystone, Neutron
-// and Nova.
+// it: security groups, ports, floating IPs, routes, transit legs of links and the policies
+// that share the transit network, through Keystone, Neutron and Nova. What stands in a
+// customer's project is read and written by the customer's own credential, in a driver of
+// its own.
 //
 // Observe makes a fixed handful of list calls and judges what came back with
 // pure functions; Apply has one file for each kind of resource. Every write is

@@ -68,7 +68,8 @@ type cutOff struct {
 // addresses, and what manifests ask for and no list has shown. It costs six to
 // fourteen calls of one page each, whatever the size of the estate; six where
 // nothing is missing and nothing pinned; three more lists, parted by the length of their
-// URLs, while gateways are taken over from an operator.
+// URLs, while gateways are taken over from an operator. Links into customers' projects add
+// two lists, and each of them two more and a login with the customer's credential.
 func (d *Driver) Observe(ctx context.Context, e vpn.Estate, s cloud.Scope) (*cloud.Observation, error) {
 	v := &view{manifest: e, leftovers: s.Leftovers}
 	if err := together(ctx, d.lists(v, s)...); err != nil {

@@ -43,6 +43,9 @@ func (v *view) crossed() []vpn.Link {
 	return all
 }
 
+// customersAtOnce is how many customers' projects are looked at side by side.
+const customersAtOnce = 8
+
 // lookAcross logs in to the customers' projects and lists what concerns their links: with
 // each credential the routers and our ports, with our own the policies of the transit
 // network and the customers' ports on it. It costs nothing where no link leads into
@@ -52,9 +55,12 @@ func (d *Driver) lookAcross(ctx context.Context, v *view) error {
 	v.sides = make([]*customer, len(links))
 	var calls []func(context.Context) error
 	var projects []string
+	turns := make(chan struct{}, customersAtOnce)
 	for i, l := range links {
 		projects = append(projects, l.CustomerProject)
 		calls = append(calls, func(ctx context.Context) (err error) {
+			turns <- struct{}{}
+			defer func() { <-turns }()
 			if v.sides[i], err = d.reach(ctx, l); err == nil {
 				err = v.sides[i].look(ctx)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vpnctl/vpnctl/cloud"
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
+	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
 	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
@@ -63,13 +64,23 @@ func (d *decision) crossing(in render.LinkInput) render.LinkInput {
 	return in
 }
 
-// keepLost has everything of a link stay as it is that can't be reached, but for the record
-// that its customer's side may be left behind.
+// keepLost has everything of a link stay as it is that can't be reached, but for its
+// manifest, and the record that its customer's side may be left behind.
 func (d *decision) keepLost() {
-	for o := range d.lost {
+	for _, l := range d.Estate.Links {
+		o := l.Owner
+		if d.lost[o] == nil {
+			continue
+		}
+		manifest, err := render.LinkManifest(render.LinkInput{Estate: d.Estate, Link: l})
+		if err != nil {
+			d.note(plan.Refusal{Owner: o, Message: err.Error(), Reason: vpnv1alpha1.ReasonInvalidSpec})
+			continue
+		}
+		d.desired.Merge(manifest)
 		applied := resource.ID{Kind: resource.KindApplied, Name: o.Name}
 		for id, have := range d.seen.Graph {
-			if have.Owner == o.String() && id != applied {
+			if have.Owner == o.String() && id != applied && !id.Kind.Manifest() {
 				d.desired.Add(have)
 			}
 		}
