@@ -66,13 +66,15 @@ func Apply(ctx context.Context, p plan.Plan, x Execution) *Report {
 	}
 	a := &application{Execution: x, state: map[resource.ID]State{}, report: &Report{Learnt: map[vpn.Owner]resource.GatewayFacts{}}}
 	a.wake = sync.NewCond(&a.mu)
-	first, ledgers, rest, estate := split(present(p.Pending()))
-	a.schedule(ctx, first)
-	a.schedule(ctx, ledgers)
-	a.recheck(ctx, ledgers)
-	a.schedule(ctx, rest)
+	in := split(present(p.Pending()))
+	estate := in.estate
+	a.schedule(ctx, in.first)
+	a.schedule(ctx, in.ledgers)
+	a.recheck(ctx, in.ledgers)
+	a.schedule(ctx, in.addresses)
+	a.schedule(ctx, in.rest)
 	if a.Index != nil && (len(estate) > 0 || len(a.report.With(Done)) < len(a.report.Outcomes)) {
-		_, _, _, estate = split(present(a.Index(a.report)))
+		estate = split(present(a.Index(a.report))).estate
 	}
 	a.schedule(ctx, estate)
 	slices.SortFunc(a.report.Outcomes, func(m, n Outcome) int { return m.order - n.order })
@@ -97,8 +99,8 @@ func present(changes []plan.Change) []plan.Change {
 
 // split parts the changes that write a new claim, which depend on nothing but manifests
 // in a cluster, and those manifests, from the gateways' others and from the estate's own.
-func split(changes []plan.Change) (first, ledgers, rest, estate []queued) {
-	announced, needed := map[resource.ID]bool{}, map[resource.ID]bool{}
+func split(changes []plan.Change) (p phases) {
+	announced, needed, early := map[resource.ID]bool{}, map[resource.ID]bool{}, map[resource.ID]bool{}
 	for _, c := range changes {
 		announced[c.ID] = c.ID.Kind.Manifest() && c.Action != plan.Delete
 	}
@@ -115,16 +117,29 @@ func split(changes []plan.Change) (first, ledgers, rest, estate []queued) {
 	for i, c := range changes {
 		switch {
 		case c.Owner.IsZero():
-			estate = append(estate, queued{c, i})
+			p.estate = append(p.estate, queued{c, i})
 		case needed[c.ID]:
-			first = append(first, queued{c, i})
+			p.first = append(p.first, queued{c, i})
+			early[c.ID] = true
 		case claims(c):
-			ledgers = append(ledgers, queued{c, i})
+			p.ledgers = append(p.ledgers, queued{c, i})
+			early[c.ID] = true
+		case chosen(c) && !slices.ContainsFunc(c.Needs, func(id resource.ID) bool { return !early[id] }):
+			p.addresses = append(p.addresses, queued{c, i})
 		default:
-			rest = append(rest, queued{c, i})
+			p.rest = append(p.rest, queued{c, i})
 		}
 	}
-	return first, ledgers, rest, estate
+	return p
+}
+
+// phases are the parts of a plan in the order in which they are carried out.
+type phases struct{ first, ledgers, addresses, rest, estate []queued }
+
+// chosen tells whether a change makes a port on an address that was chosen for it: before
+// the ports that are given any come to have it.
+func chosen(c plan.Change) bool {
+	return c.Action == plan.Create && c.After.TransitLeg != nil && c.After.TransitLeg.Address != resource.Unknown
 }
 
 func newClaim(c plan.Change) bool {

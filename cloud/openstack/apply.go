@@ -50,7 +50,11 @@ func (v verb) carry(ctx context.Context) (resource.GatewayFacts, error) {
 		if err != nil {
 			return resource.GatewayFacts{}, err
 		}
-		return w.applyLeg(ctx)
+		learnt, err := w.applyLeg(ctx)
+		if err == nil && v.Action != plan.Delete {
+			err = v.recordLeg(ctx, learnt)
+		}
+		return learnt, err
 	case resource.KindNetworkShare:
 		return resource.GatewayFacts{}, v.applyShare(ctx)
 	case resource.KindApplied:

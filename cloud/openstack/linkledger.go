@@ -64,6 +64,17 @@ func (v verb) recordLink(ctx context.Context, g group, reached resource.Applied)
 	return v.retag(ctx, groupsPath, g.ID, g.Tags, state.LinkTags(l))
 }
 
+// recordLeg puts on record which port the leg of a link is that was made anew; that of a
+// new link is recorded with all the rest.
+func (v verb) recordLeg(ctx context.Context, leg resource.GatewayFacts) error {
+	g, l, err := v.linkLedger(ctx)
+	if err != nil || l.Leg == "" || l.Leg == leg.PortID {
+		return err
+	}
+	l.Leg, l.LegAddress = leg.PortID, leg.PortAddress
+	return v.retag(ctx, groupsPath, g.ID, g.Tags, state.LinkTags(l))
+}
+
 // leg is the link's port: the one that this process made, or the oldest that carries our
 // tags.
 func (v verb) leg(ctx context.Context) (port, bool, error) {
