@@ -68,16 +68,17 @@ func (d *decision) crossing(in render.LinkInput) render.LinkInput {
 // manifest, and the record that its customer's side may be left behind.
 func (d *decision) keepLost() {
 	for _, l := range d.Estate.Links {
-		o := l.Owner
-		if d.lost[o] == nil {
+		if d.lost[l.Owner] == nil {
 			continue
 		}
 		manifest, err := render.LinkManifest(render.LinkInput{Estate: d.Estate, Link: l})
 		if err != nil {
-			d.note(plan.Refusal{Owner: o, Message: err.Error(), Reason: vpnv1alpha1.ReasonInvalidSpec})
+			d.note(plan.Refusal{Owner: l.Owner, Message: err.Error(), Reason: vpnv1alpha1.ReasonInvalidSpec})
 			continue
 		}
 		d.desired.Merge(manifest)
+	}
+	for o := range d.lost {
 		applied := resource.ID{Kind: resource.KindApplied, Name: o.Name}
 		for id, have := range d.seen.Graph {
 			if have.Owner == o.String() && id != applied && !id.Kind.Manifest() {
@@ -92,6 +93,18 @@ func (d *decision) keepLost() {
 	}
 }
 
+// withLost is the estate with the links that go once it is on record that their customer's
+// side is left behind: until then they are no less there than others.
+func (d *decision) withLost() vpn.Estate {
+	e, written := d.Estate, d.written()
+	for o := range d.lost {
+		if !written[o] {
+			e.Links = append(slices.Clone(e.Links), vpn.Link{Owner: o})
+		}
+	}
+	return e
+}
+
 // checkParting refuses to remove a link whose customer's side can't be reached, and
 // gateways that may have a route there: their ports' addresses would be given to others
 // while traffic for them is still led there. What was given up is no reason any more.
@@ -99,7 +112,12 @@ func (d *decision) checkParting() {
 	leaving := d.Input.leaving(d.seen)
 	for _, o := range leaving {
 		side, cross := d.seen.Sides[o]
-		if cross && side.Fault != nil && !d.givenUp(o) {
+		switch {
+		case !cross, side.Fault == nil, d.givenUp(o):
+		case d.Conceded[o] && d.ledgered(o):
+			d.lost[o] = side.Fault
+			d.notices = append(d.notices, plan.Notice{Owner: o, Message: told(side) + ": the customer's side is left behind", Hint: "that goes on record first: " + ipsecv1alpha1.AnnotationAbandon + " says so"})
+		default:
 			d.note(plan.Refusal{Owner: o, Message: told(side) + ": nothing of the link is removed", Hint: giveUp, Reason: ipsecv1alpha1.ReasonCustomerSideUnreachable})
 		}
 	}
@@ -134,4 +152,16 @@ func (d *decision) unseen() []string {
 // may be left behind.
 func (d *decision) givenUp(o vpn.Owner) bool {
 	return d.lost[o] != nil || slices.ContainsFunc(d.seen.Links, func(l alloc.LinkLedger) bool { return l.Owner == o && l.Abandoned })
+}
+
+// LeftBehind says of a link that goes what stays of it in the customer's project, and why;
+// empty: nothing.
+func (r *Result) LeftBehind(o vpn.Owner) string {
+	side := r.Seen.Sides[o]
+	applied := r.Desired[resource.ID{Kind: resource.KindApplied, Name: o.Name}].Applied
+	conceded := applied != nil && applied.Abandoned || slices.ContainsFunc(r.Seen.Links, func(l alloc.LinkLedger) bool { return l.Owner == o && l.Abandoned })
+	if side.Fault == nil || !conceded {
+		return ""
+	}
+	return told(side) + ": what it has in the customer's project stays there"
 }

@@ -74,7 +74,7 @@ func (d *decision) result() *Result {
 
 func (d *decision) plan(o plan.Options) plan.Plan {
 	return plan.Make(plan.Input{
-		Estate:     d.Estate,
+		Estate:     d.withLost(),
 		Desired:    d.desired,
 		Observed:   d.seen.Graph,
 		Ledgers:    d.seen.Ledgers,

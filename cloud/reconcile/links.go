@@ -55,7 +55,7 @@ func (d *decision) releasedLinks() []vpn.Owner {
 	var gone []vpn.Owner
 	written := d.written()
 	for _, l := range d.seen.Links {
-		if !written[l.Owner] && !d.Spares(l.Owner) {
+		if !written[l.Owner] && !d.Spares(l.Owner) && d.lost[l.Owner] == nil {
 			gone = append(gone, l.Owner)
 		}
 	}

@@ -27,6 +27,10 @@ type Input struct {
 	// manifest is gone. Otherwise nobody but these is removed.
 	Deleted map[vpn.Owner]bool
 
+	// Conceded are the links among them whose manifests say that their customer's side may be
+	// left behind. Where it can't be reached, that is put on record before they go.
+	Conceded map[vpn.Owner]bool
+
 	// Known is what was found to be as desired in an earlier run of the same process, which
 	// spares comparing it again. Nil: nothing is known.
 	Known *live.Memory

@@ -22,8 +22,9 @@ func (c *Controller) Farewell(ctx context.Context, result *reconcile.Result) (fa
 	}
 	for o, goes := range r.deleted {
 		m := r.owners[o]
-		if before, _ := condition(m, vpnv1alpha1.ConditionReady); goes && before.Reason != ReasonDeleting {
-			r.sayStanding(ctx, m, standing.Gateway{Owner: o, Conditions: []cloud.Condition{standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonDeleting, "")}})
+		c := parting(result, o, "")
+		if before, _ := condition(m, vpnv1alpha1.ConditionReady); goes && before.Reason != c.Reason {
+			r.sayStanding(ctx, m, standing.Gateway{Owner: o, Conditions: []cloud.Condition{c}})
 		}
 	}
 	return r.failures, nil

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -222,8 +223,23 @@ func (r *round) input(selected plan.Options) reconcile.Input {
 	return reconcile.Input{
 		Estate: e, Manifests: len(r.owners) + len(r.peers), Drivers: r.Drivers, Known: &r.known, Now: time.Now().UTC().Truncate(time.Second),
 		Options: selected,
-		Survey:  plan.Survey{Spared: spared}, Deleted: deleted,
+		Survey:  plan.Survey{Spared: spared}, Deleted: deleted, Conceded: r.conceded(deleted),
 	}
+}
+
+// conceded are those of the deleted links whose manifests say that their customer's side may
+// be left behind.
+func (r *round) conceded(deleted map[vpn.Owner]bool) map[vpn.Owner]bool {
+	all := map[vpn.Owner]bool{}
+	for o := range deleted {
+		var m struct {
+			Metadata struct{ Annotations map[string]string } `json:"metadata"`
+		}
+		if o.Kind == ipsecv1alpha1.KindClusterLink && json.Unmarshal(r.owners[o].JSON, &m) == nil {
+			all[o] = vpn.Link{Annotations: m.Metadata.Annotations}.Abandons()
+		}
+	}
+	return all
 }
 
 // invalid is why an owner is left as it is whose manifest can't be gone by.

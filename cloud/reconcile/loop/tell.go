@@ -186,7 +186,7 @@ func (r *round) tell(ctx context.Context, done turn) {
 		}
 		r.queue.settle(o, max(faults(o), r.lingers(done, o)), time.Now())
 		if m, there := r.owners[o]; there {
-			c := standing.Say(vpnv1alpha1.ConditionReady, standing.Unknown, ReasonDeleting, stable(done.obstacle(o)))
+			c := parting(done.Result, o, stable(done.obstacle(o)))
 			r.sayStanding(ctx, m, standing.Gateway{Owner: o, Conditions: []cloud.Condition{c}})
 			r.board.Stands(standing.Gateway{Owner: o, Conditions: []cloud.Condition{c}})
 		}

@@ -155,10 +155,10 @@ func (r *round) complain() {
 // parted tells whether it was said of all of an owner that it is being deleted.
 func parted(m cloud.Manifest) bool {
 	for _, s := range standing.Stages(m.Kind) {
-		if c, said := condition(m, s); said && c.Reason != ReasonDeleting {
+		if c, said := condition(m, s); said && !goes(c.Reason) {
 			return false
 		}
 	}
 	c, _ := condition(m, vpnv1alpha1.ConditionReady)
-	return c.Reason == ReasonDeleting
+	return goes(c.Reason)
 }
