@@ -22,7 +22,7 @@ func replica(lines ...string) string {
 		}
 		own := ""
 		switch metric {
-		case "gateways":
+		case "gateways", "links":
 			own = `,ready="` + detail + `"`
 		case "changes_total":
 			own = `,action="create",result="` + detail + `"`
@@ -52,7 +52,7 @@ func steady(but ...string) string {
 	}
 	for _, line := range []string{
 		"leader 1x90", "leader@b 0x90", "last_success_timestamp_seconds 0+60x90", "unobserved_total 0x90", "unobserved_total@b 0x90",
-		"changes_total#done 0+1x90", "gateways#true 7x90", "gateways#false 0x90", "gateways#unknown 0x90", "orphans 0x90", "estate_valid 1x90", "ratio 0.2x90",
+		"changes_total#done 0+1x90", "gateways#true 7x90", "gateways#false 0x90", "gateways#unknown 0x90", "links#true 2x90", "links#false 0x90", "orphans 0x90", "estate_valid 1x90", "ratio 0.2x90",
 	} {
 		if !given[base(line)] {
 			lines = append(lines, line)
@@ -84,6 +84,8 @@ func TestControllerAlerts(t *testing.T) {
 		{"a change failed once", steady("changes_total#failed 0x10 1x80"), 60, nil},
 		{"gateways aren't ready", steady("gateways#true 5x90", "gateways#false 1x90", "gateways#unknown 1x90"), 16, []string{"VPNGatewaysNotReady{}"}},
 		{"a new gateway isn't ready yet", steady("gateways#true 5x90", "gateways#false 0x10 1x10 0x70"), 30, nil},
+		{"a link isn't ready", steady("links#true 1x90", "links#false 1x90"), 16, []string{"VPNLinksNotReady{}"}},
+		{"a new link isn't ready yet", steady("links#true 1x90", "links#unknown 0x10 1x10 0x70"), 30, nil},
 		{"a manifest vanished", steady("orphans 0x5 1x80"), 25, []string{"VPNGatewaysOrphaned{}"}},
 		{"the Estate's file is broken", steady("estate_valid 1x5 0x80"), 20, []string{"VPNEstateInvalid{}"}},
 		{"the Estate's file was broken for a moment", steady("estate_valid 1x5 0x3 1x80"), 20, nil},
