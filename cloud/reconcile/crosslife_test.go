@@ -24,7 +24,8 @@ var crossed = step{across, plan.Options{}}
 func crossings() map[string]life {
 	back := step{pruned, plan.Options{Prune: true}}
 	return map[string]life{
-		"crossing":                        {steps: []step{crossed}},
+		"crossing beside new gateways":    {steps: []step{crossed}, fatal: true},
+		"crossing":                        {steps: []step{{pruned, plan.Options{}}, crossed}},
 		"crossing to a gateway":           {steps: []step{{pruned, plan.Options{}}, {acrossNamed, plan.Options{}}}, fatal: true},
 		"crossing pruned":                 {steps: []step{crossed, back}},
 		"crossing pruned under a gateway": {steps: []step{{acrossNamed, plan.Options{}}, back}, fatal: true},

@@ -21,15 +21,15 @@ var (
 
 // links are lives with a link in them.
 func links() map[string]life {
-	back := step{anywhere(unlinked), plan.Options{Prune: true}}
+	before, back := step{anywhere(unlinked), plan.Options{}}, step{anywhere(unlinked), plan.Options{Prune: true}}
 	return map[string]life{
-		"link":                                  {steps: []step{joined}},
-		"link to gateways":                      {steps: []step{{anywhere(unlinked), plan.Options{}}, joined}},
-		"link adopted":                          {steps: []step{{handmade, plan.Options{}}}},
+		"link beside new gateways":              {steps: []step{joined}, fatal: true},
+		"link to gateways":                      {steps: []step{before, joined}},
+		"link adopted":                          {steps: []step{before, {handmade, plan.Options{}}}},
 		"link pruned":                           {steps: []step{joined, back}},
 		"link adopted, pruned":                  {steps: []step{{handmade, plan.Options{}}, back}},
 		"linked gateway pruned":                 {steps: []step{joined, {anywhere(linkedAlone), plan.Options{Prune: true, Hold: -1}}}},
-		"link and gateway pruned":               {steps: []step{joined, {anywhere(globexAlone), plan.Options{Prune: true, Hold: -1}}}},
+		"link and gateway pruned":               {steps: []step{joined, {anywhere(globexAlone), plan.Options{Prune: true, Hold: -1}}}, fatal: true},
 		"linked gateway's reverse exposures go": {steps: []step{joined, {anywhere(linkedForward), plan.Options{}}}},
 	}
 }
