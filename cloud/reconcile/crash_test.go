@@ -23,12 +23,13 @@ type disturbance struct {
 	name  string
 	fault simulator.Fault
 	dead  bool // no later call gets through
+	write bool // it matters to calls alone that write: to a read it is what another one is
 }
 
 // at are the faults that this disturbance means for a call: one for each type of
-// conflict that the call can give, none for a read that has nothing to hide.
+// conflict that the call can give.
 func (d disturbance) at(c simulator.Call) []simulator.Fault {
-	if d.fault.Do == simulator.Hide && !c.Write() {
+	if d.write && !c.Write() {
 		return nil
 	}
 	if d.fault.Status != http.StatusConflict || d.fault.Type != "" {
@@ -51,16 +52,16 @@ func (d disturbance) fatal() bool {
 // disturbances are what can happen to one call. Dead ones end the run there and
 // then; the others the run sees.
 var disturbances = []disturbance{
-	{"stopped dead after it", simulator.Fault{Do: simulator.Stop}, true},
-	{"done, but its answer lost", simulator.Fault{Do: simulator.Drop}, false},
-	{"done, its answer lost, and dead", simulator.Fault{Do: simulator.Drop}, true},
-	{"answered 500", simulator.Fault{Do: simulator.Fail, Status: 500}, false},
-	{"answered 429", simulator.Fault{Do: simulator.Throttle, Status: 429, RetryAfter: 1}, false},
-	{"answered 503", simulator.Fault{Do: simulator.Throttle, Status: 503, RetryAfter: 1}, false},
-	{"answered 401", simulator.Fault{Do: simulator.Fail, Status: 401}, false},
-	{"answered 409 OverQuota", simulator.Fault{Do: simulator.Fail, Status: 409, Type: "OverQuota", Message: "Quota exceeded for resources: ['port']."}, false},
-	{"answered 409 of its own kind", simulator.Fault{Do: simulator.Fail, Status: 409}, false},
-	{"not found by the next reads", simulator.Fault{Do: simulator.Hide, Reads: 2}, false},
+	{"stopped dead after it", simulator.Fault{Do: simulator.Stop}, true, false},
+	{"done, but its answer lost", simulator.Fault{Do: simulator.Drop}, false, true},
+	{"done, its answer lost, and dead", simulator.Fault{Do: simulator.Drop}, true, true},
+	{"answered 500", simulator.Fault{Do: simulator.Fail, Status: 500}, false, false},
+	{"answered 429", simulator.Fault{Do: simulator.Throttle, Status: 429, RetryAfter: 1}, false, true},
+	{"answered 503", simulator.Fault{Do: simulator.Throttle, Status: 503, RetryAfter: 1}, false, false},
+	{"answered 401", simulator.Fault{Do: simulator.Fail, Status: 401}, false, false},
+	{"answered 409 OverQuota", simulator.Fault{Do: simulator.Fail, Status: 409, Type: "OverQuota", Message: "Quota exceeded for resources: ['port']."}, false, true},
+	{"answered 409 of its own kind", simulator.Fault{Do: simulator.Fail, Status: 409}, false, true},
+	{"not found by the next reads", simulator.Fault{Do: simulator.Hide, Reads: 2}, false, true},
 }
 
 // conflict are the 409s that a call can give besides OverQuota.
@@ -88,7 +89,7 @@ func conflict(c simulator.Call) []string {
 	return nil
 }
 
-// TestCrashEverywhere disturbs every API call of a run in every way, runs again
+// TestCrashEverywhere disturbs every API call of a run in every way that matters, runs again
 // undisturbed, and wants the cloud and the tree that an undisturbed life leads
 // to: object for object, nothing left over, the lock included. Under the race
 // detector, which makes it ten times slower, every tenth point is tried.
