@@ -26,6 +26,7 @@ type customer struct {
 
 	all   []router // the project's
 	ports []port   // what in the project carries our tags
+	joins bool     // a port of the project is on the transit network
 }
 
 // operators says for people that a call is made with the operator's own credential.

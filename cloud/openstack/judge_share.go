@@ -78,10 +78,10 @@ func (j *judgement) left(c *customer) string {
 
 // using are the IDs of the customer's ports on the transit network, sorted: as long as
 // there is one, Neutron keeps the network shared.
-func (j *judgement) using(l vpn.Link) []string {
+func (v *view) using(l vpn.Link) []string {
 	var all []string
-	for _, p := range j.theirs {
-		if p.Project == l.CustomerProject && p.Network == j.network.ID {
+	for _, p := range v.theirs {
+		if p.Project == l.CustomerProject && p.Network == v.network.ID {
 			all = append(all, p.ID)
 		}
 	}

@@ -102,6 +102,9 @@ func (v *view) gatherTheirs() {
 		known[p.ID] = true
 		return twice || !foreign[p.Project] || p.Project == v.router.Project
 	})
+	for _, c := range v.sides {
+		c.joins = len(v.using(c.link)) > 0
+	}
 }
 
 // customerOf is the customer's side of a link; nil: it has none.

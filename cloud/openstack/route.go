@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -39,19 +40,29 @@ func (v verb) applyRoute(ctx context.Context) error {
 
 // withdraw removes the gateway's routes through a port that is made anew. Left behind
 // they would lead to whoever gets its address, and on another network nobody could tell
-// any more that they were ours.
+// any more that they were ours. A port to which routers may lead that can't be looked at
+// stays.
 func (v verb) withdraw(ctx context.Context, p port) error {
-	r, found, err := read[router](ctx, v.Driver, routersPath, v.router.ID)
-	if err != nil || !found {
+	routers, err := list[router](ctx, v.Driver, routersPath, url.Values{"project_id": {v.project}})
+	if err != nil {
 		return err
 	}
-	var hops []hop
-	for _, h := range r.Routes {
-		if to, via := h.parse(); slices.Contains(v.Before.Port.Pairs, to) && slices.Contains(p.addresses(), via) {
-			hops = append(hops, h)
+	theirs, err := v.beyondAll()
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Concat(routers, theirs) {
+		var hops []hop
+		for _, h := range r.Routes {
+			if to, via := h.parse(); slices.Contains(v.Before.Port.Pairs, to) && slices.Contains(p.addresses(), via) {
+				hops = append(hops, h)
+			}
+		}
+		if err := v.at(r.ID).edit(ctx, r, "remove_extraroutes", hops); err != nil {
+			return err
 		}
 	}
-	return v.edit(ctx, r, "remove_extraroutes", hops)
+	return nil
 }
 
 // routersConcerned are the routers before and after, usually the same one.

@@ -56,3 +56,18 @@ func (v verb) blame(err error) error {
 	}
 	return fmt.Errorf("operator credential: %w", err)
 }
+
+// beyondAll are the routers of all customers' projects, as they were observed. An error
+// names a customer's project that could not be looked at, and where a leg is.
+func (d *Driver) beyondAll() ([]router, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []router
+	for _, c := range d.sides {
+		if c.Driver == nil && c.joins {
+			return nil, conflict("whether routers of project %s lead to the port can't be seen: the credential of link %s doesn't work", c.link.CustomerProject, c.link.Owner.Name)
+		}
+		all = append(all, c.all...)
+	}
+	return all, nil
+}
