@@ -36,9 +36,9 @@ func (d *draft) diff(p *party) {
 	slices.SortFunc(p.differs, func(a, b pair) int { return a.want.ID.Compare(b.want.ID) })
 	slices.SortFunc(p.extra, func(a, b resource.Resource) int { return a.ID.Compare(b.ID) })
 	for _, x := range p.differs {
-		if why, ok := obstacle(x); ok {
+		if why, ok := obstacle(x); ok && !d.barred(x) {
 			p.refused = true
-			d.refuse(Refusal{Owner: p.owner, ID: x.want.ID, Message: why})
+			d.refuse(Refusal{Owner: p.owner, ID: x.want.ID, Message: why, Hint: wayPast(x)})
 		}
 	}
 	for i := range p.extra {
@@ -85,6 +85,14 @@ func obstacle(x pair) (string, bool) {
 	return "", false
 }
 
+// wayPast is what to do about an obstacle; empty: that is clear, or not known.
+func wayPast(x pair) string {
+	if r := x.have.Route; r != nil {
+		return "take it off router " + cmp.Or(r.RouterName, r.Router) + ", if nobody needs it there"
+	}
+	return ""
+}
+
 // compare plans one desired resource that is missing or differs.
 func (d *draft) compare(p *party, x pair) {
 	c := Change{ID: x.want.ID, Before: shown(x.have), After: shown(&x.want)}
@@ -102,6 +110,10 @@ func (d *draft) compare(p *party, x pair) {
 	case c.Action == Replace:
 		c.Proof = cmp.Or(x.have.Proof, ledgerProof(p))
 		d.vacate(&c)
+	}
+	if d.barred(x) {
+		why, _ := obstacle(x)
+		c.Held, c.Barred = why+"; "+wayPast(x), true
 	}
 	c.Drift = p.drift() && c.Action != Adopt && !d.reworded(c) && !conceded(&c)
 	if d.retired(p, x.have) {

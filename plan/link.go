@@ -107,6 +107,20 @@ func (d *draft) stays(p *party, have *resource.Resource) bool {
 	return body(&at, leg).Project == "" || slices.Contains(p.gateway.Links, l.owner.Name)
 }
 
+// barred tells whether it is a gateway's way back that another hand's route keeps from being
+// made. It is held alone: a service cluster's router is not the gateway's own, and whoever
+// has it must not keep the gateway from anything else.
+func (d *draft) barred(x pair) bool {
+	if x.have == nil || x.have.Route == nil || !second(x.want.ID) || !absent(x.have) || len(x.have.Route.Foreign) == 0 {
+		return false
+	}
+	return d.linkOn(x.want.Route.Router) != nil
+}
+
+// wayBack tells whether a change is that of a route on another router than the estate's,
+// which is its link's affair: the gateway is whole without it.
+func (c *Change) wayBack() bool { return c.ID.Kind == resource.KindRoute && second(c.ID) }
+
 // afterReverseRoutes has the end of a leg wait for the routes on its router that lead to
 // gateways: Neutron takes no interface away under them. One that stays keeps the leg.
 func (d *draft) afterReverseRoutes(p *party) {

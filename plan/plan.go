@@ -113,6 +113,7 @@ type Change struct {
 	Consequence string        `json:"consequence,omitempty"` // in words, beside the impact
 	Held        string        `json:"held,omitempty"`        // why it is not done yet; a held change is not executed
 	HeldUntil   time.Time     `json:"heldUntil,omitzero"`    // from when a run may do it; zero: no clock decides
+	Barred      bool          `json:"barred,omitempty"`      // it is held because something of another hand stands in its place
 }
 
 // Attribute is one difference. Before and After are lines; a create has no

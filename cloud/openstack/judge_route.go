@@ -18,7 +18,7 @@ import (
 //	next hop \ destination   a ledger's CIDR   one it moves from   other
 //	its gateway's port       the route         left by the move    foreign; gone gateway: left
 //	another gateway's port   stale             stale               as above, of that gateway
-//	nobody, in the subnet    stale             stale               not ours
+//	nobody, in the subnet    see abandoned     see abandoned       not ours
 //	anything else            foreign           foreign             not ours; to a part of
 //	                                                               either: foreign
 func (j *judgement) judgeRoutes() {
@@ -82,7 +82,7 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 		switch owner, ours := j.hopOwner(hop); {
 		case ours && owner == o:
 			route.NextHop = hop.String()
-		case ours || j.hops[hop].ID == "" && j.prefix.Contains(hop):
+		case ours || j.abandoned(o, r, to, hop):
 			route.Stale = append(route.Stale, hop.String())
 		default:
 			route.Foreign = append(route.Foreign, hop.String())
@@ -98,6 +98,25 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 		why = ""
 	}
 	j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
+}
+
+// abandoned tells whether a route whose next hop no port holds was ours, made for a port
+// that is gone.
+//
+//	on a router of our own, to a gateway's range       what leads into the transit subnet was
+//	on a customer's router, to a gateway's range       as far as our own router has the same
+//	a link's forward route                             by the leg's address in the ledger
+func (j *judgement) abandoned(o vpn.Owner, r router, to netip.Prefix, via netip.Addr) bool {
+	switch l := j.owned[o].link; {
+	case j.hops[via].ID != "" || !j.prefix.Contains(via):
+		return false
+	case link(o):
+		return via == l.LegAddress || via == l.TransitIP
+	}
+	return r.Project == j.router.Project || slices.ContainsFunc(j.router.Routes, func(h hop) bool {
+		dest, next := h.parse()
+		return dest == to && next == via
+	})
 }
 
 // nextHopProof is what a route to a port of an owner proves.

@@ -71,6 +71,8 @@ func (a *account) reverseRoutes() cloud.Condition {
 	failed, waiting := []string(nil), slices.Clone(a.awaited)
 	for _, id := range a.ids(routeBack) {
 		switch o, tried := a.outcomes[id]; {
+		case a.changes[id].Barred:
+			failed = append(failed, fmt.Sprintf("%s: %s", gatewayOf(id), a.changes[id].Held))
 		case tried && o.State == cloud.Done:
 		case tried && o.State == cloud.Failed:
 			failed = append(failed, fmt.Sprintf("%s: %s", gatewayOf(id), o.Err))

@@ -78,6 +78,10 @@ func TestConditionsOfALink(t *testing.T) {
 	back, other := wayBack(dc1, plan.Create), wayBack(dc2, plan.Create)
 	waits := func(c plan.Change) cloud.Outcome { return cloud.Outcome{Change: c, State: cloud.Skipped, Err: broken} }
 	held := func(c plan.Change) plan.Change { c.Held = "waits for the leg"; return c }
+	barred := func(c plan.Change) plan.Change {
+		c.Held, c.Barred = "it leads to 10.0.0.9, which is not ours", true
+		return c
+	}
 	refused := func(r plan.Refusal) *reconcile.Result {
 		x := linked()
 		r.Owner, x.Links = north, nil
@@ -122,6 +126,10 @@ func TestConditionsOfALink(t *testing.T) {
 		"a way back that waits": {
 			result: linked(held(back)),
 			want:   map[string]string{"ReverseRoutesInstalled": "Unknown Pending", "Ready": "Unknown Pending"},
+		},
+		"a way back in whose place another hand's stands": {
+			result: linked(barred(back), other), outcomes: []cloud.Outcome{outcome(other, nil)},
+			want: map[string]string{"ReverseRoutesInstalled": "False EnsureReverseRoutesFailed", "Ready": "False EnsureReverseRoutesFailed"},
 		},
 		"its router isn't found": {
 			result: refused(plan.Refusal{Message: "no router", Reason: ipsecv1alpha1.ReasonRouterResolve}),
