@@ -153,7 +153,11 @@ func (j *judgement) judgeOccupants() {
 // adoptable enters the port that a link takes over.
 func (j *judgement) adoptable(l vpn.Link) {
 	router, resolved := j.Facts.Links[l.Owner.String()]
-	if _, has := j.port[l.Owner]; has || !resolved || l.Cross() {
+	if _, has := j.port[l.Owner]; has || !resolved {
+		return
+	}
+	if l.Cross() {
+		j.preceded(l, router)
 		return
 	}
 	wanted := l.TransitIP
@@ -174,6 +178,25 @@ func (j *judgement) adoptable(l vpn.Link) {
 		j.portOf[p.ID], j.port[l.Owner] = l.Owner, p
 		j.learn(l.Owner, p.facts())
 		return
+	}
+}
+
+// preceded refuses a link whose customer's router joins the transit network already:
+// Neutron puts no router twice into one subnet, and what stands in a customer's project is
+// the customer's to take away.
+func (j *judgement) preceded(l vpn.Link, router resource.LinkFacts) {
+	for _, p := range j.theirs {
+		if _, _, described := state.ReadDescription(p.Description); described {
+			continue // it was a leg, see stripped
+		}
+		if p.joins() == router.Router && p.Project == l.CustomerProject && p.Network == j.network.ID && !claimed(p.Tags) {
+			j.Problems = append(j.Problems, plan.Refusal{
+				Owner: l.Owner, ID: idOf(resource.KindTransitLeg, l.Owner),
+				Message: "router " + router.RouterName + " joins the transit network already, by port " + p.ID + " of project " + p.Project + ", which is not ours",
+				Hint:    "have the customer take that port off the router: in a customer's project nothing is adopted",
+			})
+			return
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type decision struct {
 	links    map[vpn.Owner]render.LinkInput
 	doubted  map[vpn.Owner]bool                   // links into projects that nobody has attested
 	lost     map[vpn.Owner]*cloud.CredentialError // links whose customer's side can't be reached, and may be left behind
+	freed    []vpn.Owner                          // links whose addresses this run gives up
 	crowded  map[string]bool                      // servers, see alloc.Placement
 	desired  resource.Graph
 	refusals []plan.Refusal

@@ -26,6 +26,7 @@ func (d *decision) checkLinks() {
 
 // allocateLegs gives every link its ledger.
 func (d *decision) allocateLegs() {
+	d.freed = d.releasedLinks()
 	routers := map[vpn.Owner]string{}
 	for _, l := range d.Estate.Links {
 		if r, resolved := d.seen.Facts.Links[l.Owner.String()]; resolved {
@@ -33,7 +34,7 @@ func (d *decision) allocateLegs() {
 		}
 	}
 	ledgers, problems := alloc.AssignLegs(alloc.LegInput{
-		Links: d.Estate.Links, Ledgers: d.seen.Links, Released: d.releasedLinks(), Estate: d.Estate.Name,
+		Links: d.Estate.Links, Ledgers: d.seen.Links, Released: d.freed, Estate: d.Estate.Name,
 		Subnet: d.seen.Facts.Subnet, Reserved: d.reservedHosts(), Occupants: d.seen.Occupants, Routers: routers,
 	})
 	d.problems(slices.DeleteFunc(problems, d.ledgerless), "")
@@ -93,7 +94,7 @@ func (d *decision) joined(g vpn.Gateway) []render.Joined {
 		}
 	}
 	for _, l := range d.seen.Links {
-		if _, planned := d.links[l.Owner]; planned && !d.doubted[l.Owner] || slices.Contains(d.releasedLinks(), l.Owner) {
+		if _, planned := d.links[l.Owner]; planned && !d.doubted[l.Owner] || slices.Contains(d.freed, l.Owner) {
 			continue
 		}
 		if back, leads := d.leadsBack(g, l.Owner); leads {

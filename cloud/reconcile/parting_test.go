@@ -306,3 +306,28 @@ func TestAGatewayOptsOutOfALinkThatIsRefused(t *testing.T) {
 		t.Errorf("not empty: %+v", p.Changes)
 	}
 }
+
+// TestALegThatACustomerMade is not taken over, and no second one is tried beside it.
+func TestALegThatACustomerMade(t *testing.T) {
+	w := world.New(t, simulator.Options{})
+	e := across(w)
+	w.Apply(pruned(w), plan.Options{})
+	network := networkOf(w, "vpn-transit")
+	world.NewClient(w).Post("rbac-policies", "rbac_policy", map[string]any{
+		"object_type": "network", "object_id": network, "action": "access_as_shared", "target_tenant": e.Links[0].CustomerProject})
+	port := world.ClientAs(w, "customer").Post("ports", "port", map[string]any{"network_id": network, "name": "by hand"})
+	for _, r := range world.Snapshot(t, w).Of("router") {
+		if r.Text("name") == "customer-router" {
+			world.ClientAs(w, "customer").Put("routers/"+r.ID+"/add_router_interface", map[string]any{"port_id": port})
+		}
+	}
+	before := w.Look()
+	p := w.Plan(e, plan.Options{})
+	if len(p.Refusals) != 1 || !strings.Contains(p.Refusals[0].Message, "router customer-router joins the transit network already, by port "+port) {
+		t.Errorf("refusals: %+v", p.Refusals)
+	}
+	regardless(t, w, e, plan.Options{})
+	if after := w.Look(); after != before {
+		t.Errorf("something has changed:\n%s", cmp.Diff(before, after))
+	}
+}
