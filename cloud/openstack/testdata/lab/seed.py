@@ -2,8 +2,11 @@
 
 The operator's project holds what vpnctl expects to find: the network
 vpn-transit, the router gateway-router and the servers worker-1 to worker-3.
-The customer's project holds a network with a router of its own.
+The customer's project holds a network with a router of its own.  The cloud
+customer of clouds.yaml logs in to it, and those whose names begin so do not:
+each has another fault.
 """
+import datetime
 import os
 import sys
 import time
@@ -21,31 +24,19 @@ USERS = (  # name, project, roles
     ("operator", "operator", ("member",)),
     ("operator-admin", "operator", ("member", "admin")),
     ("customer", "customer", ("member",)),
+    ("stranger", "stranger", ("member",)),
+    ("visitor", "visitor", ()),
 )
 WORKERS = ("worker-1", "worker-2", "worker-3")
-CREDENTIAL = """\
+ENTRY = """\
   %s:
-    auth_type: v3applicationcredential
+    auth_type: %s
     region_name: RegionOne
     identity_api_version: 3
     auth:
       auth_url: %s
-      application_credential_id: %s
-      application_credential_secret: %s
 """
-ADMIN = """\
-  admin:
-    auth_type: password
-    region_name: RegionOne
-    identity_api_version: 3
-    auth:
-      auth_url: %s
-      username: admin
-      password: %s
-      project_name: admin
-      user_domain_name: Default
-      project_domain_name: Default
-"""
+DEFAULT = {"user_domain_name": "Default", "project_domain_name": "Default"}
 
 
 def login(user, project):
@@ -73,11 +64,46 @@ def identity():
                 project["id"], user["id"], role["id"]))
 
 
-def application_credential(cloud):
+def application_credential(cloud, name="vpnctl-lab", **attributes):
     """Its secret is the lab's password, so nothing need be remembered."""
-    return ensure(cloud.identity,
+    made = ensure(cloud.identity,
                   "/users/%s/application_credentials" % cloud.user,
-                  "application_credential", "vpnctl-lab", secret=PASSWORD)
+                  "application_credential", name, secret=PASSWORD,
+                  **attributes)
+    return {"application_credential_id": made["id"],
+            "application_credential_secret": PASSWORD}
+
+
+def revoked(cloud):
+    """A credential that there was."""
+    made = application_credential(cloud, "revoked")
+    cloud.identity.delete("/users/%s/application_credentials/%s" % (
+        cloud.user, made["application_credential_id"]))
+    return made
+
+
+def expired(cloud):
+    """Keystone makes none that has expired already: this one soon will have."""
+    end = datetime.datetime.now(datetime.timezone.utc)
+    end += datetime.timedelta(seconds=2)
+    return application_credential(
+        cloud, "expired", expires_at=end.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+
+
+def password(user, **project):
+    return dict(DEFAULT, username=user, password=PASSWORD, **project)
+
+
+def faulty(customer):
+    """What is taken for the customer's credential, and does not serve."""
+    return {
+        "customer-reader": application_credential(
+            customer, "reader", roles=[{"name": "reader"}]),
+        "customer-revoked": revoked(customer),
+        "customer-expired": expired(customer),
+        "customer-unscoped": password("customer"),
+        "customer-roleless": password("visitor", project_name="customer"),
+    }
 
 
 def network(cloud, name, cidr, **attributes):
@@ -159,7 +185,8 @@ def quotas(admin, project):
 
 def cloud():
     admin = login("admin", "admin")
-    owners = {name: login(name, project) for name, project, _ in USERS[1:]}
+    owners = {name: login(name, project)
+              for name, project, roles in USERS[1:] if roles}
     operator, customer = owners["operator"], owners["customer"]
     for project in (operator.project, customer.project):
         quotas(admin, project)
@@ -174,18 +201,24 @@ def cloud():
     router(operator, "cluster-router", external, node_subnet)
     router(customer, "customer-router", external, site)
     servers(admin, operator, nodes)
-    write_clouds({name: application_credential(owner)["id"]
-                  for name, owner in owners.items()})
+    clouds = {name: application_credential(owner)
+              for name, owner in owners.items()}
+    clouds["customer-password"] = password("customer", project_name="customer")
+    clouds["admin"] = password("admin", project_name="admin")
+    write_clouds(dict(clouds, **faulty(customer)))
 
 
-def write_clouds(credentials):
+def write_clouds(clouds):
     path = os.path.join(LAB, "clouds.yaml")
     with open(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600),
               "w") as out:
         out.write("clouds:\n")
-        for name, identifier in credentials.items():
-            out.write(CREDENTIAL % (name, AUTH_URL, identifier, PASSWORD))
-        out.write(ADMIN % (AUTH_URL, PASSWORD))
+        for name, auth in clouds.items():
+            kind = "password" if "password" in auth else (
+                "v3applicationcredential")
+            out.write(ENTRY % (name, kind, AUTH_URL))
+            for key, value in auth.items():
+                out.write("      %s: %s\n" % (key, value))
     with open(os.path.join(LAB, "env"), "w") as out:
         out.write("export OS_CLIENT_CONFIG_FILE='%s'\n" % path)
         out.write("export OS_CLOUD=operator\n")
