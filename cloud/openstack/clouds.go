@@ -124,20 +124,29 @@ func (e entry) login(from string) (login, error) {
 	if auth.UserID != "" || auth.ApplicationCredentialID != "" {
 		auth.DomainID, auth.DomainName, auth.Username = "", "", ""
 	}
-	if a.CredentialSecret == "" { // an application credential carries its scope
-		scope := &gophercloud.AuthScope{ProjectID: a.ProjectID}
-		if a.ProjectID == "" {
-			scope.ProjectName = a.ProjectName
-			scope.DomainID = cmp.Or(a.ProjectDomainID, a.DomainID)
-			if scope.DomainID == "" {
-				scope.DomainName = cmp.Or(a.ProjectDomainName, a.DomainName)
-			}
-		}
-		auth.Scope = scope
-	}
+	auth.Scope = a.scope()
 	kind := strings.TrimSuffix(cmp.Or(e.Interface, e.Endpoint, "public"), "URL")
 	return login{auth: auth, entry: e, url: u, endpoint: gophercloud.EndpointOpts{
 		Region: e.Region, Availability: gophercloud.Availability(kind)}}, nil
+}
+
+// scope is the project that a login asks for; nil: none, or the one that an application
+// credential carries. A project's domain alone asks for nothing: Keystone would take it for
+// a login to that domain.
+func (a credentials) scope() *gophercloud.AuthScope {
+	switch {
+	case a.CredentialSecret != "":
+		return nil
+	case a.ProjectID != "":
+		return &gophercloud.AuthScope{ProjectID: a.ProjectID}
+	case a.ProjectName == "":
+		return nil
+	}
+	scope := &gophercloud.AuthScope{ProjectName: a.ProjectName, DomainID: cmp.Or(a.ProjectDomainID, a.DomainID)}
+	if scope.DomainID == "" {
+		scope.DomainName = cmp.Or(a.ProjectDomainName, a.DomainName)
+	}
+	return scope
 }
 
 // shown is the auth URL as it may be printed: who logs in and a query can be

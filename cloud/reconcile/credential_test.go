@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -86,7 +87,9 @@ func TestALinkThatCantBeMade(t *testing.T) {
 			return c.Options, nil
 		}, want: "AuthenticationFailed", says: "404"},
 		"it has expired": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
-			return w.Credential("customer", map[string]any{"expires_at": "2026-01-01T00:00:00.000000"}).Options, nil
+			c := w.Credential("customer", map[string]any{"expires_at": w.Time().Add(time.Second).Format(time.RFC3339)})
+			w.Pass(2 * time.Second)
+			return c.Options, nil
 		}, want: "AuthenticationFailed", says: "401"},
 		"nobody answers": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
 			return environment(w, map[string]string{"OS_AUTH_URL": "ftp://simulator.invalid", "OS_APPLICATION_CREDENTIAL_ID": "x", "OS_APPLICATION_CREDENTIAL_SECRET": "x"})
@@ -95,7 +98,7 @@ func TestALinkThatCantBeMade(t *testing.T) {
 			return openstack.Options{}, errors.New("the cluster is away")
 		}, want: "AuthenticationFailed", says: "the cluster is away"},
 		"it is for no project": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
-			return environment(w, map[string]string{"OS_AUTH_URL": url, "OS_USERNAME": "visitor", "OS_PASSWORD": "simulator", "OS_USER_DOMAIN_NAME": "Default"})
+			return environment(w, map[string]string{"OS_AUTH_URL": url, "OS_USERNAME": "visitor", "OS_PASSWORD": "simulator", "OS_USER_DOMAIN_NAME": "Default", "OS_PROJECT_DOMAIN_NAME": "Default"})
 		}, want: "CredentialsUnscoped", says: "no project"},
 		"it is for another project": {change: func(l *vpn.Link) { l.CustomerProject = visitor }, want: "CredentialsProjectMismatch", says: visitor},
 		"it is the operator's": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {

@@ -34,6 +34,9 @@ func (w *World) Credential(login string, attributes map[string]any) Credential {
 	address := known.AuthURL + "/users/" + user + "/application_credentials"
 	answer := c.send(http.MethodPost, address, text)
 	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated {
+		w.T.Fatalf("making a credential with %v: %s", attributes, answer.Status)
+	}
 	var made struct {
 		Credential struct{ ID, Secret string } `json:"application_credential"`
 	}

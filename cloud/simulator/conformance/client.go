@@ -74,11 +74,16 @@ type client struct {
 
 // login exchanges a credential for a token.
 func login(authURL string, c Credential) (*client, error) {
+	return enter(authURL, byApplicationCredential(c))
+}
+
+// enter logs in by what stands below auth.
+func enter(authURL string, auth object) (*client, error) {
 	k := &client{
 		http:      &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
 		endpoints: map[string]string{"identity": strings.TrimRight(authURL, "/")},
 	}
-	a, err := k.call("POST", "identity", "/auth/tokens", object{"auth": byApplicationCredential(c)})
+	a, err := k.call("POST", "identity", "/auth/tokens", object{"auth": auth})
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +112,19 @@ func byApplicationCredential(c Credential) object {
 		"methods":                []string{"application_credential"},
 		"application_credential": object{"id": c.ID, "secret": c.Secret},
 	}}
+}
+
+// byPassword asks for a token for a project, or explicitly for none where that has no name.
+func byPassword(p Password) object {
+	domain := object{"id": "default"}
+	auth := object{"scope": "unscoped", "identity": object{
+		"methods":  []string{"password"},
+		"password": object{"user": object{"name": p.User, "domain": domain, "password": p.Word}},
+	}}
+	if p.Project != "" {
+		auth["scope"] = object{"project": object{"name": p.Project, "domain": domain}}
+	}
+	return auth
 }
 
 // call sends one request. headers are names and values in turn.

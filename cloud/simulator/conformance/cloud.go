@@ -8,11 +8,18 @@ type Cloud struct {
 	Operator Credential // member of the project that owns all that follows
 	Admin    Credential // has the admin role in the same project
 	Customer Credential // member of another project
+	Password Password   // by which the same customer logs in too
 
 	Network string   // the operator's, with one IPv4 subnet
 	Router  string   // the operator's: an interface there, a gateway to Pool
 	Pool    string   // external network
 	Nodes   []string // at least two servers of the operator's
+}
+
+// A Password is that of a user in the domain Default.
+type Password struct {
+	User, Word string
+	Project    string // its name
 }
 
 // A Credential is an application credential.

@@ -7,7 +7,7 @@ import (
 )
 
 // cloudsYAML is the cloud that a clouds.yaml leads to, by its entries operator,
-// operator-admin and customer. The names in it are those of the simulator's
+// operator-admin and customer, and customer-password where it has that. The names in it are those of the simulator's
 // default seed, which the lab has as well.
 func cloudsYAML(t *testing.T, raw []byte) Cloud {
 	t.Helper()
@@ -17,6 +17,9 @@ func cloudsYAML(t *testing.T, raw []byte) Cloud {
 				AuthURL string `json:"auth_url"`
 				ID      string `json:"application_credential_id"`
 				Secret  string `json:"application_credential_secret"`
+				User    string `json:"username"`
+				Word    string `json:"password"`
+				Project string `json:"project_name"`
 			} `json:"auth"`
 		} `json:"clouds"`
 	}
@@ -30,11 +33,13 @@ func cloudsYAML(t *testing.T, raw []byte) Cloud {
 		}
 		return Credential{entry.Auth.ID, entry.Auth.Secret}
 	}
+	known := file.Clouds["customer-password"].Auth
 	return Cloud{
 		AuthURL:  file.Clouds["operator"].Auth.AuthURL,
 		Operator: credential("operator"),
 		Admin:    credential("operator-admin"),
 		Customer: credential("customer"),
+		Password: Password{known.User, known.Word, known.Project},
 		Network:  "vpn-transit",
 		Router:   "gateway-router",
 		Pool:     "public",

@@ -17,6 +17,7 @@ func Run(t *testing.T, c Cloud) {
 		behaviours []behaviour
 	}{
 		{"identity", identity},
+		{"credentials", credentials},
 		{"requests", requests},
 		{"lists", lists},
 		{"filters", filters},

@@ -27,7 +27,13 @@ func simulated(t *testing.T) (*simulator.Server, Cloud) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server, cloudsYAML(t, []byte(access.CloudsYAML))
+	customer, err := server.Credentials(url, "customer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloud := cloudsYAML(t, []byte(access.CloudsYAML))
+	cloud.Password = Password{customer.Username, customer.Password, customer.ProjectName}
+	return server, cloud
 }
 
 // TestSimulator runs the suite twice, and compares the whole state after the

@@ -41,9 +41,11 @@ type login struct {
 	} `json:"auth"`
 }
 
-// scope is what a login asks for: a project, or explicitly none.
+// scope is what a login asks for: a project, a domain, in which nobody has a role, or
+// explicitly none.
 type scope struct {
 	Project *named `json:"project"`
+	Domain  *named `json:"domain"`
 	none    bool
 }
 
@@ -68,7 +70,7 @@ func (s *service) login() *wire.Answer {
 		ok = s.byPassword(&in, &t)
 	case "application_credential":
 		if id := in.Auth.Identity.Credential.ID; id != "" && !s.exists(id) {
-			return notFound("Could not find Application Credential: " + id + ".")
+			return gone(id)
 		}
 		// such a credential has its project already: naming one is refused, even the same
 		ok = in.Auth.Scope == nil && s.byCredential(&in, &t)
@@ -109,8 +111,12 @@ func (s *service) byCredential(in *login, t *ticket) bool {
 		if c.ID != want.ID && (want.ID != "" || c.Name != want.Name || !s.belongs(c, want.User)) {
 			continue
 		}
-		if c.Secret != want.Secret || c.Expires != nil && *c.Expires <= s.req.Now.UTC().Format(timeFormat) {
+		at, ends := end(c)
+		if c.Secret != want.Secret || ends && !s.req.Now.Before(at) {
 			return false
+		}
+		if ends && at.Before(t.Expires) {
+			t.Expires = at
 		}
 		t.User, t.Project, t.Credential = c.UserID, c.ProjectID, c.ID
 		return true
@@ -137,7 +143,7 @@ func (s *service) scope(in *login, t *ticket, home string) bool {
 		if in.Auth.Scope != nil && in.Auth.Scope.none {
 			t.Project = ""
 		}
-		return true
+		return in.Auth.Scope == nil || in.Auth.Scope.Domain == nil
 	}
 	want := in.Auth.Scope.Project
 	p, ok := s.DB.Projects.Get(home)
@@ -159,16 +165,19 @@ func (s *service) describe(t ticket, status int) *wire.Answer {
 	if u == nil || p == nil && t.Project != "" {
 		return wire.Unauthorized(s.authURL())
 	}
-	method, roles := "password", u.Roles
+	method, roles, expires := "password", u.Roles, t.Expires.UTC().Format(timeFormat)
 	if c, ok := s.DB.Credentials.Get(t.Credential); ok {
 		method, roles = "application_credential", c.Roles
+		if at, ends := end(c); ends && at.Equal(t.Expires) {
+			expires = *c.Expires // as it is written there
+		}
 	}
 	dom := map[string]any{"id": "default", "name": "Default"}
 	doc := map[string]any{
 		"methods": []string{method}, "audit_ids": []string{sign(t.User)[:22]},
 		"user":       map[string]any{"id": u.ID, "name": u.Name, "domain": dom, "password_expires_at": nil},
 		"issued_at":  t.Issued.UTC().Format(timeFormat),
-		"expires_at": t.Expires.UTC().Format(timeFormat),
+		"expires_at": expires,
 	}
 	if p != nil {
 		doc["project"] = map[string]any{"id": p.ID, "name": p.Name, "domain": dom}

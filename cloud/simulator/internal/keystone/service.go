@@ -1,12 +1,9 @@
 package keystone
 
 import (
-	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/vpnctl/vpnctl/cloud/simulator/internal/attr"
 	"github.com/vpnctl/vpnctl/cloud/simulator/internal/store"
 	"github.com/vpnctl/vpnctl/cloud/simulator/internal/wire"
 )
@@ -131,98 +128,6 @@ func (s *service) projectList(want func(*store.Project) bool) *wire.Answer {
 		}
 	}
 	return wire.JSON(http.StatusOK, map[string]any{"projects": list, "links": map[string]any{"next": nil}})
-}
-
-// users is what lies below /v3/users: a user's application credentials.
-func (s *service) users(who Principal) *wire.Answer {
-	id, what, cred := s.req.Segment(2), s.req.Segment(3), s.req.Segment(4)
-	if what != "application_credentials" {
-		return forbidden("identity:get_user")
-	}
-	if id != who.UserID && !who.Admin {
-		return forbidden("identity:list_application_credentials")
-	}
-	c, found := s.DB.Credentials.Get(cred)
-	found = found && c.UserID == id
-	switch {
-	case s.req.Method == http.MethodPost && cred == "":
-		return s.createCredential(who, id)
-	case s.req.Method == http.MethodGet && cred == "":
-		list := []map[string]any{}
-		for c := range s.DB.Credentials.All() {
-			if c.UserID == id {
-				list = append(list, credential(c, false))
-			}
-		}
-		return wire.JSON(http.StatusOK, map[string]any{"application_credentials": list})
-	case !found:
-		return notFound("Could not find Application Credential: " + cred + ".")
-	case s.req.Method == http.MethodGet:
-		return wire.JSON(http.StatusOK, map[string]any{"application_credential": credential(c, false)})
-	case s.req.Method == http.MethodDelete && who.AppCredential:
-		return forbidden("identity:delete_application_credential")
-	case s.req.Method == http.MethodDelete:
-		s.DB.Credentials.Delete(cred)
-		return wire.Empty(http.StatusNoContent)
-	}
-	return notFound("The resource could not be found.")
-}
-
-func (s *service) createCredential(who Principal, user string) *wire.Answer {
-	if who.AppCredential || user != who.UserID {
-		return forbidden("identity:create_application_credential")
-	}
-	var in struct {
-		C struct {
-			Name        string  `json:"name"`
-			Description string  `json:"description"`
-			Secret      string  `json:"secret"`
-			Expires     *string `json:"expires_at"`
-			Roles       []named `json:"roles"`
-		} `json:"application_credential"`
-	}
-	if err := json.Unmarshal(s.req.Body, &in); err != nil || in.C.Name == "" {
-		return badRequest("'name' is a required property")
-	}
-	u, _ := s.DB.Users.Get(user)
-	roles, ok := some(u.Roles, in.C.Roles)
-	if !ok {
-		return badRequest("Invalid application credential: Could not find role assignment with role for the user on the project.")
-	}
-	c := &store.Credential{ID: hex(s.DB.NewID()), Name: in.C.Name, Description: in.C.Description,
-		Secret: in.C.Secret, UserID: user, ProjectID: who.ProjectID, Roles: roles, Expires: in.C.Expires}
-	if c.Secret == "" {
-		c.Secret = hex(s.DB.NewID())
-	}
-	s.DB.Credentials.Put(c)
-	return wire.JSON(http.StatusCreated, map[string]any{"application_credential": credential(c, true)})
-}
-
-// some are those of a user's roles that a credential is to have, all where none is named;
-// false where one is named that the user lacks.
-func some(all []string, wanted []named) (roles []string, ok bool) {
-	for _, w := range wanted {
-		i := slices.IndexFunc(all, func(name string) bool { return name == w.Name || store.StableID("role "+name) == w.ID })
-		if i < 0 {
-			return nil, false
-		}
-		roles = append(roles, all[i])
-	}
-	if len(wanted) == 0 {
-		return all, true
-	}
-	return roles, true
-}
-
-// credential is the API's view of c; the secret is shown once, when it is made.
-func credential(c *store.Credential, secret bool) map[string]any {
-	var out map[string]any
-	raw := attr.Append(nil, c, attr.Member, func(name string) bool { return name != "secret" || secret })
-	if err := json.Unmarshal(raw, &out); err != nil { // it was just encoded
-		panic(err)
-	}
-	out["roles"] = roleList(c.Roles)
-	return out
 }
 
 // hex is the form of Keystone's own IDs: a UUID without dashes.
