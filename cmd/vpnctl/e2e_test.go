@@ -19,32 +19,41 @@ import (
 
 // TestEndToEnd runs what users do against the services that the clouds.yaml of
 // $OS_CLIENT_CONFIG_FILE leads to, which has to hold what the examples' Estates
-// name: the network, the router, the pool, and a server for each node.
+// name: the network, the router, the pool, and a server for each node; and a
+// customer's project, where what stands in clouds.yaml as the lab writes it leads.
 func TestEndToEnd(t *testing.T) {
 	cloud, err := realCloud(os.Getenv("OS_CLIENT_CONFIG_FILE"), "operator")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := endToEnd{cloud: cloud, suffix: fmt.Sprintf("-%06x", rand.N(1<<24))}
+	customer, err := realCloud(os.Getenv("OS_CLIENT_CONFIG_FILE"), "customer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := endToEnd{cloud: cloud, customer: customer, suffix: fmt.Sprintf("-%06x", rand.N(1<<24))}
 	testscript.Run(t, testscript.Params{
 		Dir:                 root + "testdata/e2e",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               e.setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"estate":  e.estate,
-			"neutron": e.neutron,
-			"foreign": e.foreign,
-			"note":    e.note,
-			"unroute": e.unroute,
-			"gone":    e.gone,
-			"edit":    edit,
+			"estate":    e.estate,
+			"neutron":   e.cloud.command,
+			"foreign":   e.foreign,
+			"note":      e.note,
+			"unroute":   e.unroute,
+			"gone":      e.gone,
+			"edit":      edit,
+			"customers": e.customers,
+			"customer":  e.customer.command,
+			"across":    e.across,
 		},
 	})
 }
 
 type endToEnd struct {
-	cloud  *openStack
+	cloud, customer *openStack
+
 	suffix string // of estates' names: a run that failed half-way is not in the next one's way
 }
 
@@ -88,51 +97,68 @@ func (e endToEnd) estate(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(func() { e.cloud.sweep(name + e.suffix) })
 }
 
-// neutron is another client of the project:
+// command is another client of a project, the operator's or, as the
+// command customer, the customer's:
 //
 //	neutron POST ports BODY
 //	neutron DELETE security-group-rules VPNGateway/acme/dc1 port_range_min=4500
 //	neutron PUT ports VPNGateway/acme/dc1 '' BODY
 //	neutron PUT ports VPNGateway/acme/dc1 tags BODY
 //	neutron PUT routers name=gateway-router add_extraroutes BODY
+//	! neutron DELETE rbac-policies target_tenant=ID
 //
 // An owner stands for what vpnctl made for it in $ESTATE, a rule's for its
 // security group. In a body, {{networks name=vpn-transit}} is the ID of what the
-// query finds.
-func (e endToEnd) neutron(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 3 {
-		ts.Fatalf("usage: neutron METHOD COLLECTION OWNER|QUERY|BODY [QUERY|VERB] [BODY]")
+// query finds. What is negated must be a conflict.
+func (c *openStack) command(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 3 {
+		ts.Fatalf("usage: [!] neutron METHOD COLLECTION OWNER|QUERY|BODY [QUERY|VERB] [BODY]")
 	}
-	method, collection := args[0], args[1]
+	err := c.carryOut(ts.Getenv("ESTATE"), args[0], args[1], append(args[2:], "", ""))
+	conflicts := err != nil && strings.Contains(err.Error(), ": 409 ")
+	switch {
+	case !neg:
+		ts.Check(err)
+	case conflicts:
+		ts.Logf("%v", err)
+	default:
+		ts.Fatalf("want a conflict, got %v", err)
+	}
+}
+
+func (c *openStack) carryOut(estate, method, collection string, args []string) error {
 	if method == http.MethodPost {
-		ts.Check(e.cloud.create(collection, args[2]))
-		return
+		return c.create(collection, args[0])
 	}
-	args = append(args, "", "")
-	filter := args[2]
+	filter := args[0]
 	if !strings.Contains(filter, "=") {
-		filter = "description=" + described(filter, ts.Getenv("ESTATE"))
+		filter = "description=" + described(filter, estate)
 	}
 	if collection == "security-group-rules" {
-		ids, err := e.cloud.ids("security-groups", filter)
-		ts.Check(err)
-		filter = "security_group_id=" + strings.Join(ids, "&security_group_id=") + "&" + args[3]
+		ids, err := c.ids("security-groups", filter)
+		if err != nil {
+			return err
+		}
+		filter = "security_group_id=" + strings.Join(ids, "&security_group_id=") + "&" + args[1]
 	}
-	ids, err := e.cloud.ids(collection, filter)
-	ts.Check(err)
-	if len(ids) == 0 {
-		ts.Fatalf("%s %s: nothing is there", collection, filter)
+	ids, err := c.ids(collection, filter)
+	if err == nil && len(ids) == 0 {
+		err = fmt.Errorf("%s %s: nothing is there", collection, filter)
 	}
 	for _, id := range ids {
 		path := collection + "/" + id
-		if verb := args[3]; verb != "" && method == http.MethodPut {
+		if verb := args[1]; verb != "" && method == http.MethodPut {
 			path += "/" + verb
 		}
-		body, err := e.cloud.filled(args[4])
-		ts.Check(err)
-		_, err = e.cloud.call(method, path, body)
-		ts.Check(err)
+		var body string
+		if body, err = c.filled(args[2]); err == nil {
+			_, err = c.call(method, path, body)
+		}
+		if err != nil {
+			break
+		}
 	}
+	return err
 }
 
 // foreign writes what another hand made, which has the description "foreign to
@@ -157,10 +183,18 @@ func (e endToEnd) foreign(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
 }
 
+// everywhere finds all that belongs to an estate in both projects.
+func (e endToEnd) everywhere(ts *testscript.TestScript) []thing {
+	own, err := e.cloud.of(ts.Getenv("ESTATE"))
+	ts.Check(err)
+	theirs, err := e.customer.of(ts.Getenv("ESTATE"))
+	ts.Check(err)
+	return append(own, theirs...)
+}
+
 // note remembers the addresses that the estate's ports have.
 func (e endToEnd) note(ts *testscript.TestScript, neg bool, args []string) {
-	all, err := e.cloud.of(ts.Getenv("ESTATE"))
-	ts.Check(err)
+	all := e.everywhere(ts)
 	known := ts.Value("hops").(*hops).addresses
 	for _, o := range all {
 		for _, ip := range o.FixedIPs {
@@ -173,34 +207,36 @@ func (e endToEnd) note(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // unroute is another client who takes the routes away that lead to the addresses
-// that were noted.
+// that were noted, with a word those on the customer's routers: unroute [customer].
 func (e endToEnd) unroute(ts *testscript.TestScript, neg bool, args []string) {
-	routes, err := e.leading(ts)
-	ts.Check(err)
+	c := e.cloud
+	if len(args) > 0 {
+		c = e.customer
+	}
+	routes := leading(ts, c)
 	if len(routes) == 0 {
 		ts.Fatalf("no route leads to %v", ts.Value("hops").(*hops).addresses)
 	}
 	for _, r := range routes {
-		ts.Check(e.cloud.unroute(r))
+		ts.Check(c.unroute(r))
 	}
 }
 
-// leading are the routes to the addresses that were noted.
-func (e endToEnd) leading(ts *testscript.TestScript) ([]route, error) {
-	routes, err := e.cloud.routes()
-	return slices.DeleteFunc(routes, func(r route) bool { return !ts.Value("hops").(*hops).addresses[r.Hop] }), err
+// leading are a project's routes to the addresses that were noted.
+func leading(ts *testscript.TestScript, c *openStack) []route {
+	routes, err := c.routes()
+	ts.Check(err)
+	return slices.DeleteFunc(routes, func(r route) bool { return !ts.Value("hops").(*hops).addresses[r.Hop] })
 }
 
 // gone wants nothing of the estate to be left: no object by tag, description or
 // the lock's name, and no route to an address that was noted.
 func (e endToEnd) gone(ts *testscript.TestScript, neg bool, args []string) {
-	left, err := e.cloud.of(ts.Getenv("ESTATE"))
-	ts.Check(err)
+	left := e.everywhere(ts)
 	for _, o := range left {
 		ts.Logf("left over: %s %s %q %q", o.collection, o.ID, o.Name, o.Description)
 	}
-	routes, err := e.leading(ts)
-	ts.Check(err)
+	routes := append(leading(ts, e.cloud), leading(ts, e.customer)...)
 	if len(left)+len(routes) > 0 {
 		ts.Fatalf("%d objects and routes %v are left", len(left), routes)
 	}
