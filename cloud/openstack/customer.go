@@ -125,17 +125,19 @@ func (c *customer) look(ctx context.Context) error {
 	if c.Driver == nil {
 		return nil
 	}
+	var noRouters, noPorts error
 	err := together(ctx,
-		func(ctx context.Context) (err error) { c.all, err = c.routers(ctx); return err },
-		func(ctx context.Context) (err error) {
-			c.ports, err = listOwn[port](ctx, c.Driver, portsPath, managed())
-			return err
+		func(ctx context.Context) error { c.all, noRouters = c.routers(ctx); return noRouters },
+		func(ctx context.Context) error {
+			c.ports, noPorts = listOwn[port](ctx, c.Driver, portsPath, managed())
+			return noPorts
 		},
 	)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
+		err = cmp.Or(noRouters, noPorts) // one is told: what keeps both away is the same
 		reason := ipsecv1alpha1.ReasonRouterResolve
 		if answered(err, http.StatusUnauthorized) || errors.Is(err, errAgain) {
 			reason = ipsecv1alpha1.ReasonAuthentication

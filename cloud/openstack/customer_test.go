@@ -94,6 +94,8 @@ func TestACredentialIsUsedAsLongAsItIsTheSame(t *testing.T) {
 	side := c.observe().Sides[north]
 	if side.Fault == nil || side.Fault.Reason != "AuthenticationFailed" {
 		t.Errorf("fault %v, want AuthenticationFailed", side.Fault)
+	} else if strings.Contains(side.Fault.Message, "\n") {
+		t.Errorf("%q is told in more than a line", side.Fault.Message)
 	}
 	c.heal()
 	if side := c.observe().Sides[north]; side.Fault != nil {
