@@ -30,7 +30,7 @@ func TestEndToEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := endToEnd{cloud: cloud, customer: customer, suffix: fmt.Sprintf("-%06x", rand.N(1<<24))}
+	e := endToEnd{cloud: cloud, customer: customer}
 	testscript.Run(t, testscript.Params{
 		Dir:                 root + "testdata/e2e",
 		RequireExplicitExec: true,
@@ -51,11 +51,7 @@ func TestEndToEnd(t *testing.T) {
 	})
 }
 
-type endToEnd struct {
-	cloud, customer *openStack
-
-	suffix string // of estates' names: a run that failed half-way is not in the next one's way
-}
+type endToEnd struct{ cloud, customer *openStack }
 
 // hops are the addresses that the estate's ports had when they were noted.
 type hops struct{ addresses map[string]bool }
@@ -73,7 +69,8 @@ var (
 )
 
 // estate makes the vpnctl.yaml of this folder one of the lab: a name of this
-// run's own, which $ESTATE holds from here on, and the servers that are there.
+// script's own, which $ESTATE holds from here on, and the servers that are there.
+// Scripts run side by side, and one that failed half-way is not in the next one's way.
 func (e endToEnd) estate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: estate")
@@ -84,7 +81,8 @@ func (e endToEnd) estate(ts *testscript.TestScript, neg bool, args []string) {
 	data, err := os.ReadFile(path)
 	ts.Check(err)
 	name := estateName.FindStringSubmatch(string(data))[1]
-	text := strings.Replace(string(data), "name: "+name, "name: "+name+e.suffix, 1)
+	own := fmt.Sprintf("%s-%06x", name, rand.N(1<<24))
+	text := strings.Replace(string(data), "name: "+name, "name: "+own, 1)
 	text = nodeServer.ReplaceAllStringFunc(text, func(node string) string {
 		m := nodeServer.FindStringSubmatch(node)
 		if servers[m[1]] == "" {
@@ -93,8 +91,8 @@ func (e endToEnd) estate(ts *testscript.TestScript, neg bool, args []string) {
 		return fmt.Sprintf("- name: %s\n%sserverID: %s", m[1], m[2], servers[m[1]])
 	})
 	ts.Check(os.WriteFile(path, []byte(text), 0o644))
-	ts.Setenv("ESTATE", name+e.suffix)
-	ts.Defer(func() { e.cloud.sweep(name + e.suffix) })
+	ts.Setenv("ESTATE", own)
+	ts.Defer(func() { e.cloud.sweep(own) })
 }
 
 // command is another client of a project, the operator's or, as the
