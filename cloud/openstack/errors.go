@@ -78,6 +78,12 @@ func lost(err error) bool {
 	return f.status == 0 || f.status >= 500 && f.status != http.StatusNotImplemented
 }
 
+// refused tells whether a call was certainly not carried out: the service said no.
+func refused(err error) bool {
+	var f *fault
+	return errors.As(err, &f) && f.status >= 400 && f.status < 500
+}
+
 // answered tells whether err is an answer with that status.
 func answered(err error, status int) bool {
 	var f *fault

@@ -44,25 +44,25 @@ func (v verb) createShare(ctx context.Context) error {
 			return err
 		}
 	}
-	begun := l.Policy == alloc.PolicyPending // by an earlier run, or by a call whose answer was lost
+	begun, silent := l.Policy == alloc.PolicyPending, false // by an earlier run; by a call whose answer was lost
 	p, made, err := create(ctx, v.Driver,
 		func() (policy, bool, error) { return v.sharing(ctx, v.After.NetworkShare.Project) },
 		func() (policy, error) {
 			p, err := v.postShare(ctx)
-			begun = begun || lost(err)
+			silent = silent || lost(err)
 			return p, err
 		})
 	if typed(err, "DuplicateRbacPolicy") {
 		p, err = v.duplicate(ctx, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+		return fmt.Errorf("%s: %w", doing, v.unmark(ctx, err, begun, silent))
 	}
 	now, l, err := v.linkLedger(ctx)
 	if err != nil || l.Policy != alloc.PolicyPending { // another run of this estate has written it
 		return err
 	}
-	if !made && !begun {
+	if !made && !begun && !silent {
 		p.ID = "" // somebody else's, who came first
 	}
 	return v.recordPolicy(ctx, now, p.ID)
@@ -76,6 +76,28 @@ func (v verb) postShare(ctx context.Context) (policy, error) {
 		"object_type": "network", "object_id": v.network.ID, "action": asShared, "target_tenant": v.After.NetworkShare.Project,
 	}}, &body)
 	return body.Policy, err
+}
+
+// unmark takes back the mark of a policy whose creation was refused, and tells why it
+// was: one that somebody else makes after that must not be taken for ours.
+//
+//	refused                                       the mark goes
+//	refused, after a call without an answer       stays: that call may have made one
+//	there is one, and an earlier run began it     stays: it may be ours
+//	there is one otherwise                        goes: it is another hand's
+//	no answer, or a fault                         stays
+func (v verb) unmark(ctx context.Context, met error, begun, silent bool) error {
+	if !refused(met) || silent || begun && typed(met, "DuplicateRbacPolicy") {
+		return met
+	}
+	g, l, err := v.linkLedger(ctx)
+	if err == nil && l.Policy == alloc.PolicyPending {
+		err = v.recordPolicy(ctx, g, "")
+	}
+	if err != nil {
+		return fmt.Errorf("%w; taking its mark off the ledger: %w", met, err)
+	}
+	return met
 }
 
 // duplicate finds the policy that a create has met. One that can't be seen yet is left to
