@@ -156,7 +156,7 @@ func (v verb) adoptLeg(ctx context.Context) (resource.GatewayFacts, error) {
 	case !found:
 		return resource.GatewayFacts{}, conflict("port %s does not exist any more", v.Before.Ref)
 	case v.mine(p.Project, p.Tags):
-	case managedBy(p.Tags):
+	case claimed(p.Tags):
 		return resource.GatewayFacts{}, v.notMine("port", p.ID)
 	case p.Project != v.project || p.joins() != v.After.TransitLeg.Router:
 		return resource.GatewayFacts{}, conflict("port %s is no interface of router %s in this project any more", p.ID, v.After.TransitLeg.RouterName)

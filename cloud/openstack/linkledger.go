@@ -27,7 +27,10 @@ func (v verb) settleLink(ctx context.Context, g group, justMade bool) error {
 	if err != nil {
 		return fmt.Errorf("writing the ledger of %s: %w", v.Owner.Path(), err)
 	}
-	before, _, _ := state.ReadLink(g.Tags)
+	before, _, err := state.ReadLink(g.Tags)
+	if err != nil { // written over, it would lose what is on record
+		return fmt.Errorf("security group %s: reading its ledger: %w", g.ID, err)
+	}
 	now.Estate, now.Owner = v.estate, v.Owner
 	now.Applied, now.Leg, now.LegAddress = before.Applied, before.Leg, before.LegAddress
 	now.Policy, now.Abandoned = before.Policy, before.Abandoned
