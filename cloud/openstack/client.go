@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -46,6 +48,8 @@ type Options struct {
 	// Revision tells one content of a customer's credential from another: as long as it
 	// stays the login is kept. Empty: every run logs in.
 	Revision string
+
+	calls *atomic.Int64 // counts the calls, for all who have it; nil: these alone
 }
 
 // Driver is cloud.Driver for OpenStack. It is safe for use by several
@@ -77,7 +81,8 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &transport{next: o.Transport, clock: o.Clock, log: o.Log, stop: o.Stop, identity: unversioned(login.auth.IdentityEndpoint)}
+	t := &transport{next: o.Transport, clock: o.Clock, log: o.Log, stop: o.Stop, identity: unversioned(login.auth.IdentityEndpoint),
+		secrets: login.secrets(), calls: cmp.Or(o.calls, new(atomic.Int64))}
 	if t.next == nil {
 		if t.next, err = login.dial(); err != nil {
 			return nil, err
@@ -179,19 +184,9 @@ func granted(p *gophercloud.ProviderClient) (project string, roles []string, err
 // Handles tells whether a kind of resource is OpenStack's.
 func (d *Driver) Handles(k resource.Kind) bool { return k.Cloud() }
 
-// Calls counts the calls made so far, those to Keystone left out. Those with customers'
-// credentials count from when their projects were looked at last.
-func (d *Driver) Calls() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	calls := int(d.http.calls.Load())
-	for _, c := range d.sides {
-		if c.Driver != nil {
-			calls += c.Driver.Calls()
-		}
-	}
-	return calls
-}
+// Calls counts the calls made so far, those to Keystone left out and those with customers'
+// credentials among them.
+func (d *Driver) Calls() int { return int(d.http.calls.Load()) }
 
 // Project is the ID of the project that all of this happens in.
 func (d *Driver) Project() string { return d.project }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -170,6 +171,23 @@ func (l login) hide(err error) error {
 		said = strings.ReplaceAll(said, "?"+l.url.RawQuery, "")
 	}
 	return errors.New(said)
+}
+
+// secrets are the parts of the credential that nobody may read in an answer, as they are
+// and as JSON has them. What is shorter than any real one would garble words.
+func (l login) secrets() []string {
+	var all []string
+	a := l.entry.Auth
+	for _, s := range []string{a.CredentialID, a.CredentialSecret, a.Password, a.Token} {
+		if len(s) < 8 {
+			continue
+		}
+		all = append(all, s)
+		if quoted, err := json.Marshal(s); err == nil && string(quoted) != `"`+s+`"` {
+			all = append(all, string(quoted[1:len(quoted)-1]))
+		}
+	}
+	return all
 }
 
 var errNoEntry = errors.New("there is no cloud")

@@ -78,6 +78,7 @@ func (d *Driver) logIn(ctx context.Context, l vpn.Link) (*Driver, string, error)
 	if o.Clock.Now == nil {
 		o.Clock = d.clock
 	}
+	o.calls = d.http.calls
 	if _, err := o.complete().login(); err != nil {
 		return nil, "", &cloud.CredentialError{Reason: incomplete(err), Message: err.Error()}
 	}

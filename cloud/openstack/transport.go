@@ -33,7 +33,8 @@ type transport struct {
 	log      *slog.Logger
 	identity string          // Keystone's URL without its version
 	stop     <-chan struct{} // closed: no waiting for another attempt
-	calls    atomic.Int64
+	secrets  []string        // which no answer may repeat; see secrets
+	calls    *atomic.Int64   // nil: nobody counts
 }
 
 // RoundTrip sends the request until there is an answer worth returning.
@@ -70,13 +71,13 @@ func (t *transport) send(req *http.Request, attempt int) (*http.Response, error)
 			req.Body = body
 		}
 	}
-	if !t.login(req) {
+	if t.calls != nil && !t.login(req) {
 		t.calls.Add(1)
 	}
 	start := t.clock.Now()
 	resp, err := t.next.RoundTrip(req)
 	if err == nil {
-		err = buffer(resp)
+		err = t.buffer(resp)
 	}
 	t.note(req, resp, err, attempt, t.clock.Now().Sub(start))
 	if err != nil {
@@ -85,9 +86,16 @@ func (t *transport) send(req *http.Request, attempt int) (*http.Response, error)
 	return resp, nil
 }
 
-func buffer(resp *http.Response) error {
+// buffer reads an answer whole, and takes the credential out of one that tells of a fault:
+// it is quoted to people, and Keystone's name it.
+func (t *transport) buffer(resp *http.Response) error {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
+	if resp.StatusCode >= http.StatusBadRequest {
+		for _, s := range t.secrets {
+			body = bytes.ReplaceAll(body, []byte(s), []byte("(hidden)"))
+		}
+	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return err
 }

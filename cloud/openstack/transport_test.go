@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,7 +76,7 @@ func TestWhichCallsAreRepeated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			next := &scripted{statuses: c.statuses}
-			rt := &transport{next: next, clock: hasty(), log: slog.New(slog.DiscardHandler)}
+			rt := &transport{next: next, clock: hasty(), log: slog.New(slog.DiscardHandler), calls: new(atomic.Int64)}
 			req, err := http.NewRequestWithContext(t.Context(), c.method, "http://cloud.invalid"+c.path, strings.NewReader(`{"a":1}`))
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +106,7 @@ func TestAnUntrustedCertificateIsNotTriedAgain(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	defer server.Close()
-	rt := &transport{next: http.DefaultTransport, clock: hasty(), log: slog.New(slog.DiscardHandler)}
+	rt := &transport{next: http.DefaultTransport, clock: hasty(), log: slog.New(slog.DiscardHandler), calls: new(atomic.Int64)}
 	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL, nil)
 	if err != nil {
 		t.Fatal(err)
