@@ -7,12 +7,20 @@ type Side struct {
 	Fault      *CredentialError // why it can't be looked at; nil: it was
 }
 
+// ReasonPending is that of a condition which nobody can tell yet: of a credential, whether
+// it is good.
+const ReasonPending = "Pending"
+
 // CredentialError is why a customer's credential can't be used. It concerns one link and
 // nobody else, and holds no part of the credential.
 type CredentialError struct {
 	Reason  string // that of the link's condition
 	Message string
 	Hint    string
+
+	// Passing: nothing is wrong with the credential as far as is known, and what failed may
+	// go well at another time. No side is left behind for it.
+	Passing bool
 }
 
 func (e *CredentialError) Error() string { return e.Message }

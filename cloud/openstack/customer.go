@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -43,25 +44,46 @@ func credentialOf(l vpn.Link) string {
 	return "of link " + l.Owner.Name
 }
 
-// reach logs in to the customer's project of a link. What keeps it from that is noted as
-// a fault; an error ends the whole run. Who is known by the same revision need not log in
-// again.
-func (d *Driver) reach(ctx context.Context, l vpn.Link) (*customer, error) {
-	c := &customer{link: l, shown: credentialOf(l)}
-	driver, revision, err := d.logIn(ctx, l)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	var fault *cloud.CredentialError
+// visit logs in to the customer's project of a link, and reads what there is for it, within
+// the time that a customer has. What keeps it from that is noted as a fault; an error ends
+// the whole run.
+func (d *Driver) visit(ctx context.Context, l vpn.Link) (*customer, error) {
+	look, done := d.clock.Within(hurried(ctx), customerTime)
+	defer done()
+	c := d.reach(look, l)
+	c.look(look)
 	switch {
-	case errors.As(err, &fault):
-		c.fault = fault
-	case err != nil:
-		c.fault = c.failing(ipsecv1alpha1.ReasonAuthentication, err)
-	default:
-		c.Driver, c.revision = driver, revision
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case look.Err() != nil && c.fault != nil:
+		c.fault.Message = "no answer within " + customerTime.String()
 	}
 	return c, nil
+}
+
+// reach logs in. Who is known by the same revision need not log in again.
+//
+//	                                reason                 passing
+//	no credential, or a wrong one   its own                no
+//	refused by Keystone             AuthenticationFailed   no
+//	Keystone has a fault, or is     Pending                no: nobody may ever answer there
+//	  away
+//	nobody tells the credential     Pending                yes
+func (d *Driver) reach(ctx context.Context, l vpn.Link) *customer {
+	c := &customer{link: l, shown: credentialOf(l)}
+	driver, revision, err := d.logIn(ctx, l)
+	var fault *cloud.CredentialError
+	switch {
+	case err == nil:
+		c.Driver, c.revision = driver, revision
+	case errors.As(err, &fault):
+		c.fault = fault
+	case passes(ctx, err):
+		c.fault = &cloud.CredentialError{Reason: cloud.ReasonPending, Message: err.Error()}
+	default:
+		c.fault = &cloud.CredentialError{Reason: ipsecv1alpha1.ReasonAuthentication, Message: err.Error()}
+	}
+	return c
 }
 
 func (d *Driver) logIn(ctx context.Context, l vpn.Link) (*Driver, string, error) {
@@ -69,8 +91,12 @@ func (d *Driver) logIn(ctx context.Context, l vpn.Link) (*Driver, string, error)
 		return nil, "", &cloud.CredentialError{Reason: ipsecv1alpha1.ReasonSecretNotFound, Message: "nothing says where the customer's credential is"}
 	}
 	o, err := d.customer(ctx, l)
-	if err != nil {
+	var fault *cloud.CredentialError
+	switch {
+	case errors.As(err, &fault):
 		return nil, "", err
+	case err != nil: // it is nothing that the customer could mend
+		return nil, "", &cloud.CredentialError{Reason: cloud.ReasonPending, Message: err.Error(), Passing: true}
 	}
 	if had := d.across(l.Owner); had != nil && had.Driver != nil && o.Revision != "" && had.revision == o.Revision {
 		return had.Driver, o.Revision, d.fits(had.Driver, l)
@@ -121,10 +147,11 @@ func acts(role string) bool {
 	return slices.ContainsFunc([]string{"member", "_member_", "admin"}, func(known string) bool { return strings.EqualFold(role, known) })
 }
 
-// look reads what there is in the customer's project for the link.
-func (c *customer) look(ctx context.Context) error {
+// look reads what there is in the customer's project for the link. After a login that was
+// good only an answer that says so is a fault of the credential.
+func (c *customer) look(ctx context.Context) {
 	if c.Driver == nil {
-		return nil
+		return
 	}
 	var noRouters, noPorts error
 	err := together(ctx,
@@ -134,22 +161,25 @@ func (c *customer) look(ctx context.Context) error {
 			return noPorts
 		},
 	)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err == nil {
+		return
 	}
-	if err != nil {
-		err = cmp.Or(noRouters, noPorts) // one is told: what keeps both away is the same
-		reason := ipsecv1alpha1.ReasonRouterResolve
-		if answered(err, http.StatusUnauthorized) || errors.Is(err, errAgain) {
-			reason = ipsecv1alpha1.ReasonAuthentication
-		}
-		c.fault, c.all, c.ports, c.Driver = c.failing(reason, err), nil, nil, nil
+	err = cmp.Or(noRouters, noPorts) // one is told: what keeps both away is the same
+	fault := &cloud.CredentialError{Reason: ipsecv1alpha1.ReasonRouterResolve, Message: err.Error(), Passing: passes(ctx, err)}
+	switch again := errors.Is(err, errAgain); {
+	case again && fault.Passing:
+		fault.Reason = cloud.ReasonPending
+	case again, answered(err, http.StatusUnauthorized):
+		fault.Reason = ipsecv1alpha1.ReasonAuthentication
 	}
-	return nil
+	c.fault, c.all, c.ports, c.Driver = fault, nil, nil, nil
 }
 
-func (c *customer) failing(reason string, err error) *cloud.CredentialError {
-	return &cloud.CredentialError{Reason: reason, Message: err.Error()}
+// passes tells whether what failed may go well without anybody's hand. A certificate that
+// is not trusted takes one.
+func passes(ctx context.Context, err error) bool {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return !untrusted && (Passing(err) || ctx.Err() != nil)
 }
 
 // side is what others may know of it.

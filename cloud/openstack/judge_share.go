@@ -70,7 +70,7 @@ func (j *judgement) judgeShares() {
 
 // left says why what stands on the customer's side outlives its link; empty: it goes.
 func (j *judgement) left(c *customer) string {
-	if c.fault == nil || !j.owned[c.link.Owner].link.Abandoned {
+	if c.fault == nil || c.fault.Passing || !j.owned[c.link.Owner].link.Abandoned {
 		return ""
 	}
 	return "left in project " + c.link.CustomerProject + ": the customer's side was given up"

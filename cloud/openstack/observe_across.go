@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"time"
 
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
@@ -43,6 +44,11 @@ func (v *view) crossed() []vpn.Link {
 	return all
 }
 
+// customerTime is how long the look at one customer's project may take, with the login. It
+// costs a second or two; where nobody answers the run goes on without that customer, and
+// the estate's lock and all others wait no longer.
+const customerTime = 30 * time.Second
+
 // customersAtOnce is how many customers' projects are looked at side by side.
 const customersAtOnce = 8
 
@@ -61,9 +67,7 @@ func (d *Driver) lookAcross(ctx context.Context, v *view) error {
 		calls = append(calls, func(ctx context.Context) (err error) {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			if v.sides[i], err = d.reach(ctx, l); err == nil {
-				err = v.sides[i].look(ctx)
-			}
+			v.sides[i], err = d.visit(ctx, l)
 			return err
 		})
 	}

@@ -20,6 +20,20 @@ const (
 	firstWait = 250 * time.Millisecond
 )
 
+// fewTries is the context of calls that are tried less often than others.
+type fewTries struct{}
+
+// hurried has calls tried twice: who waits for them has little time.
+func hurried(ctx context.Context) context.Context { return context.WithValue(ctx, fewTries{}, 2) }
+
+// triesIn is how often a call is tried in all.
+func triesIn(ctx context.Context) int {
+	if few, is := ctx.Value(fewTries{}).(int); is {
+		return few
+	}
+	return tries
+}
+
 // transport is the one place where calls are repeated.
 //
 //	429                         any method: it was not carried out
@@ -43,7 +57,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	var spent time.Duration
 	for attempt := 1; ; attempt++ {
 		resp, err := t.send(req, attempt)
-		if ctx.Err() != nil || attempt == tries || !again(req, resp, err) {
+		if ctx.Err() != nil || attempt == triesIn(ctx) || !again(req, resp, err) {
 			return resp, err
 		}
 		var h http.Header
@@ -153,6 +167,9 @@ func pause(n int, asked time.Duration) time.Duration {
 type Clock struct {
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) error // returns early, with ctx's error
+
+	// Within ends a context after a time.
+	Within func(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
 }
 
 func (c Clock) complete() Clock {
@@ -161,6 +178,9 @@ func (c Clock) complete() Clock {
 	}
 	if c.Sleep == nil {
 		c.Sleep = sleep
+	}
+	if c.Within == nil {
+		c.Within = context.WithTimeout
 	}
 	return c
 }

@@ -2,7 +2,10 @@ package reconcile_test
 
 import (
 	"errors"
+	"net/http"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,6 +47,22 @@ func regardless(t *testing.T, w *world.World, e vpn.Estate, o plan.Options) *clo
 	return r.Apply(t.Context(), cloud.Execution{Parallelism: 1, Now: w.Time})
 }
 
+// answering is a login at a Keystone that gives one answer; nil: none at all.
+func answering(w *world.World, resp *http.Response) (openstack.Options, error) {
+	o, err := w.Options("customer")
+	o.Transport = keystone{resp}
+	return o, err
+}
+
+type keystone struct{ answer *http.Response }
+
+func (k keystone) RoundTrip(r *http.Request) (*http.Response, error) {
+	if k.answer == nil {
+		return nil, syscall.ECONNREFUSED
+	}
+	return &http.Response{StatusCode: k.answer.StatusCode, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+}
+
 // TestALinkThatCantBeMade: each fault of a credential or an attestation gives its own
 // reason, the gateways are planned nevertheless, and nothing is shared, made or joined.
 func TestALinkThatCantBeMade(t *testing.T) {
@@ -59,6 +78,7 @@ func TestALinkThatCantBeMade(t *testing.T) {
 		customer func(w *world.World, l vpn.Link) (openstack.Options, error)
 		want     string
 		says     string
+		unknown  bool // whether the credential is good
 	}{
 		"nobody attested it":   {change: func(l *vpn.Link) { l.Annotations = nil }, want: "AttestationMissing", says: attested},
 		"nobody can read when": {change: func(l *vpn.Link) { l.Annotations = map[string]string{attested: "network team; last spring"} }, want: "AttestationMalformed", says: "RFC 3339"},
@@ -91,12 +111,18 @@ func TestALinkThatCantBeMade(t *testing.T) {
 			w.Pass(2 * time.Second)
 			return c.Options, nil
 		}, want: "AuthenticationFailed", says: "401"},
-		"nobody answers": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+		"its URL is none": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
 			return environment(w, map[string]string{"OS_AUTH_URL": "ftp://simulator.invalid", "OS_APPLICATION_CREDENTIAL_ID": "x", "OS_APPLICATION_CREDENTIAL_SECRET": "x"})
 		}, want: "SecretIncomplete", says: "not an http"},
+		"nobody answers": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			return answering(w, nil)
+		}, want: "Pending", says: "no answer", unknown: true},
+		"Keystone has a fault": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
+			return answering(w, &http.Response{StatusCode: http.StatusServiceUnavailable})
+		}, want: "Pending", says: "503", unknown: true},
 		"it fails in words of its own": {customer: func(*world.World, vpn.Link) (openstack.Options, error) {
 			return openstack.Options{}, errors.New("the cluster is away")
-		}, want: "AuthenticationFailed", says: "the cluster is away"},
+		}, want: "Pending", says: "the cluster is away", unknown: true},
 		"it is for no project": {customer: func(w *world.World, _ vpn.Link) (openstack.Options, error) {
 			return environment(w, map[string]string{"OS_AUTH_URL": url, "OS_USERNAME": "visitor", "OS_PASSWORD": "simulator", "OS_USER_DOMAIN_NAME": "Default", "OS_PROJECT_DOMAIN_NAME": "Default"})
 		}, want: "CredentialsUnscoped", says: "no project"},
@@ -123,7 +149,14 @@ func TestALinkThatCantBeMade(t *testing.T) {
 			if diff := cmp.Diff([]string{c.want}, refusedWith(p, e.Links[0].Owner)); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff([]string{c.want}, falseOf(t, w, e)); diff != "" {
+			untrue := []string{c.want}
+			if c.unknown {
+				untrue = []string{}
+				if got := conditionsOf(t, w, e); !slices.Contains(got, "CredentialsResolved=Unknown/Pending") || !slices.Contains(got, "Ready=Unknown/Pending") {
+					t.Errorf("conditions %v: whether the credential is good is not known", got)
+				}
+			}
+			if diff := cmp.Diff(untrue, falseOf(t, w, e)); diff != "" {
 				t.Errorf("conditions that are false (-want +got):\n%s", diff)
 			}
 			for _, r := range p.Refusals {

@@ -34,7 +34,7 @@ func (d *decision) checkCross(l vpn.Link) {
 	side, looked := d.seen.Sides[l.Owner]
 	switch fault := side.Fault; {
 	case !looked || fault == nil:
-	case l.Abandons() && d.ledgered(l.Owner):
+	case l.Abandons() && d.ledgered(l.Owner) && !fault.Passing:
 		d.lost[l.Owner] = fault
 		d.notices = append(d.notices, plan.Notice{Owner: l.Owner, Message: told(side) + ": left as it is", Hint: "its customer's side may be left behind: " + ipsecv1alpha1.AnnotationAbandon + " says so"})
 	default:
@@ -114,6 +114,8 @@ func (d *decision) checkParting() {
 		side, cross := d.seen.Sides[o]
 		switch {
 		case !cross, side.Fault == nil, d.givenUp(o):
+		case side.Fault.Passing:
+			d.note(plan.Refusal{Owner: o, Message: told(side) + ": nothing of the link is removed", Hint: "it passes by itself: try again", Reason: ipsecv1alpha1.ReasonCustomerSideUnreachable})
 		case d.Conceded[o] && d.ledgered(o):
 			d.lost[o] = side.Fault
 			d.notices = append(d.notices, plan.Notice{Owner: o, Message: told(side) + ": the customer's side is left behind", Hint: "that goes on record first: " + ipsecv1alpha1.AnnotationAbandon + " says so"})
@@ -149,8 +151,11 @@ func (d *decision) unseen() []string {
 }
 
 // givenUp tells whether it is on record, or in the manifest, that a link's customer's side
-// may be left behind.
+// may be left behind, and that it can't be reached for a reason that stays.
 func (d *decision) givenUp(o vpn.Owner) bool {
+	if fault := d.seen.Sides[o].Fault; fault != nil && fault.Passing {
+		return false
+	}
 	return d.lost[o] != nil || slices.ContainsFunc(d.seen.Links, func(l alloc.LinkLedger) bool { return l.Owner == o && l.Abandoned })
 }
 
@@ -160,7 +165,7 @@ func (r *Result) LeftBehind(o vpn.Owner) string {
 	side := r.Seen.Sides[o]
 	applied := r.Desired[resource.ID{Kind: resource.KindApplied, Name: o.Name}].Applied
 	conceded := applied != nil && applied.Abandoned || slices.ContainsFunc(r.Seen.Links, func(l alloc.LinkLedger) bool { return l.Owner == o && l.Abandoned })
-	if side.Fault == nil || !conceded {
+	if side.Fault == nil || side.Fault.Passing || !conceded {
 		return ""
 	}
 	return told(side) + ": what it has in the customer's project stays there"

@@ -10,6 +10,7 @@ import (
 //
 //	a change in the cloud           15 s, always the same
 //	a link's router wasn't found    the same
+//	a customer's side is away       the same
 //	what was refused                1 min: what helps is often another gateway's end
 //	no node was found               1 s, doubled up to 1 min; a node's change hastens it
 //	a change in the cluster         the same, and nothing hastens it

@@ -231,7 +231,7 @@ func (r *round) faults(done turn) func(vpn.Owner) fault {
 		case homelessness:
 			note(refusal.Owner, homeless)
 		case refusal.Reason == vpnv1alpha1.ReasonInvalidSpec:
-		case refusal.Reason == ipsecv1alpha1.ReasonRouterResolve:
+		case refusal.Reason == ipsecv1alpha1.ReasonRouterResolve, unreached(done.Seen.Sides[refusal.Owner].Fault):
 			note(refusal.Owner, unresolved)
 		default:
 			note(refusal.Owner, declined)
@@ -249,6 +249,12 @@ func (r *round) faults(done turn) func(vpn.Owner) fault {
 		tried(done.report, worst, note)
 	}
 	return func(o vpn.Owner) fault { return max(general, worst[o]) }
+}
+
+// unreached tells whether a customer's side may be reached at another time, although
+// nobody mends anything here.
+func unreached(fault *cloud.CredentialError) bool {
+	return fault != nil && (fault.Passing || fault.Reason == cloud.ReasonPending)
 }
 
 // lingers tells of an owner that is being deleted whether this round removed any of it.

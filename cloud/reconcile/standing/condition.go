@@ -29,7 +29,7 @@ func Say(kind, status, reason, message string) cloud.Condition {
 
 // ReasonPending is that of a condition whose change waits, has not been tried, or was
 // left out.
-const ReasonPending = "Pending"
+const ReasonPending = cloud.ReasonPending
 
 // stage is one condition of a gateway: what it consists of, and the reason for each
 // part that fails.

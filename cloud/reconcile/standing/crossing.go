@@ -27,6 +27,7 @@ var crossReasons = map[string]string{
 	ipsecv1alpha1.ReasonSecretName:              ipsecv1alpha1.ConditionCredentialsResolved,
 	ipsecv1alpha1.ReasonSecretNotFound:          ipsecv1alpha1.ConditionCredentialsResolved,
 	ipsecv1alpha1.ReasonSecretIncomplete:        ipsecv1alpha1.ConditionCredentialsResolved,
+	ReasonPending:                               ipsecv1alpha1.ConditionCredentialsResolved,
 	ipsecv1alpha1.ReasonAuthentication:          ipsecv1alpha1.ConditionCredentialsResolved,
 	ipsecv1alpha1.ReasonCredentialsUnscoped:     ipsecv1alpha1.ConditionCredentialsResolved,
 	ipsecv1alpha1.ReasonCredentialsProject:      ipsecv1alpha1.ConditionCredentialsResolved,
@@ -79,6 +80,8 @@ func (a *account) resolved() cloud.Condition {
 	switch {
 	case !a.crossing.looked:
 		return Say(kind, Unknown, ReasonPending, "nobody has looked yet")
+	case side.Fault != nil && side.Fault.Reason == ReasonPending:
+		return Say(kind, Unknown, ReasonPending, side.Credential+": "+side.Fault.Message)
 	case side.Fault != nil && crossReasons[side.Fault.Reason] == kind:
 		return Say(kind, False, side.Fault.Reason, side.Credential+": "+side.Fault.Message)
 	}
