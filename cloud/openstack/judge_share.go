@@ -54,8 +54,10 @@ func (j *judgement) judgeShares() {
 		}
 		r := resource.Resource{ID: id, Owner: c.link.Owner.String(), Ref: p.ID, NetworkShare: &resource.NetworkShare{
 			Network: j.network.ID, Project: c.link.CustomerProject, By: operators, Users: j.using(c.link),
-			Left: j.left(c),
 		}}
+		if len(r.NetworkShare.Users) > 0 { // else it is our own, and nobody there needs it
+			r.NetworkShare.Left = j.left(c)
+		}
 		switch {
 		case i >= 0 && known == p.ID:
 			r.Proof = "ID is in the ledger of " + c.link.Owner.String()

@@ -161,6 +161,34 @@ func TestTheCustomersSideIsReachedAfterAll(t *testing.T) {
 	}
 }
 
+// TestAPolicyIsNotLeftForNobody: of a link that was given up it stays as long as it serves
+// a port of the customer's.
+func TestAPolicyIsNotLeftForNobody(t *testing.T) {
+	w := world.New(t, simulator.Options{})
+	w.Apply(pruned(w), plan.Options{})
+	e := across(w)
+	w.Apply(e, plan.Options{})
+	theirs := world.ClientAs(w, "customer")
+	for _, r := range world.Snapshot(t, w).Of("router") {
+		if r.Text("name") == "customer-router" {
+			for _, p := range world.Snapshot(t, w).Of("port") {
+				if p.Text("device_id") == r.ID {
+					theirs.Put("routers/"+r.ID+"/remove_router_interface", map[string]any{"port_id": p.ID})
+				}
+			}
+		}
+	}
+	e.Links[0].Annotations[abandoned] = "true"
+	w.Customer = dead(w)
+	w.Apply(e, plan.Options{})
+	gone := e
+	gone.Links = nil
+	w.Apply(gone, plan.Options{Prune: true})
+	if got := append(existing(t, w, "rbac-policy"), existing(t, w, "security-group")...); len(got) > 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
 // TestAPolicyOfAnotherHand is used, shown as kept, and never taken back.
 func TestAPolicyOfAnotherHand(t *testing.T) {
 	w := world.New(t, simulator.Options{})
