@@ -231,7 +231,7 @@ func routeAttributes(before, after resource.Route) []Attribute {
 	}
 	list = value(list, attrDestination, prefix(before.Destination), prefix(after.Destination))
 	list = value(list, attrNextHop, before.NextHop, after.NextHop)
-	return credited(sets(list, "stale next hops", before.Stale, nil), before.By, after.By)
+	return sets(list, "stale next hops", before.Stale, nil)
 }
 
 func prefix(p netip.Prefix) string {

@@ -2,12 +2,10 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
-	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/vpnctl/vpnctl/plan/resource"
+	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
 // Names of a link's attributes.
@@ -15,7 +13,6 @@ const (
 	attrServiceCluster = "service cluster"
 	attrTransitIP      = "transit IP"
 	attrProject        = "customer's project"
-	attrCredential     = "credential" // by which it is made, changed or removed
 	attrAbandoned      = "customer's side"
 )
 
@@ -25,19 +22,6 @@ func legAttributes(before, after resource.TransitLeg) []Attribute {
 	if before.Router != after.Router {
 		list = value(list, attrRouter, cmp.Or(before.RouterName, before.Router), cmp.Or(after.RouterName, after.Router))
 	}
-	return credited(list, before.By, after.By)
-}
-
-// credited says of something that changes or goes by whose credential; what comes says it
-// in its line.
-func credited(list []Attribute, before, after string) []Attribute {
-	switch {
-	case len(list) == 0:
-	case after != "" && before != "":
-		return append(list, Attribute{Name: attrCredential, After: after})
-	case before != "":
-		return append(list, Attribute{Name: attrCredential, Before: before})
-	}
 	return list
 }
 
@@ -45,6 +29,12 @@ func appliedAttributes(before, after resource.Applied) []Attribute {
 	list := value(nil, attrHash, before.Hash, after.Hash)
 	given := map[bool]string{true: "may be left behind, should its credential not work when the link goes"}
 	return value(list, attrAbandoned, given[before.Abandoned], given[after.Abandoned])
+}
+
+// Linked tells whether a change is a link's, or that of a gateway's route on a router that
+// is not the estate's.
+func (c *Change) Linked() bool {
+	return c.Owner.Kind == vpn.KindClusterLink || c.ID.Kind == resource.KindRoute && second(c.ID)
 }
 
 // conceded tells whether a change records what the manifest says of a customer's side,
@@ -56,7 +46,7 @@ func conceded(c *Change) bool {
 
 func shareAttributes(before, after resource.NetworkShare) []Attribute {
 	list := value(nil, attrNetwork, before.Network, after.Network)
-	return credited(value(list, attrProject, before.Project, after.Project), before.By, after.By)
+	return value(list, attrProject, before.Project, after.Project)
 }
 
 // immovable says why a transit leg that stands can't become the wanted one: everything
@@ -122,7 +112,7 @@ func (d *draft) barred(x pair) bool {
 func (c *Change) wayBack() bool { return c.ID.Kind == resource.KindRoute && second(c.ID) }
 
 // afterReverseRoutes has the end of a leg wait for the routes on its router that lead to
-// gateways: Neutron takes no interface away under them. One that stays keeps the leg.
+// gateways: Neutron takes no interface away under them one that stays keeps the leg.
 func (d *draft) afterReverseRoutes(p *party) {
 	for _, c := range p.changes {
 		leg := body(c.Before, leg)
@@ -215,61 +205,4 @@ func (d *draft) parted(p *party, c *Change) string {
 		return "it does not name link " + l.owner.Name + " any more"
 	}
 	return "no reverse exposure any more"
-}
-
-// linkEffect says which exposures lead through a link that is taken away: no tunnel ends,
-// but what is sent into it does not arrive.
-func (d *draft) linkEffect(p *party, c *Change) {
-	if c.Action != Delete || c.Before.Route == nil && c.Before.TransitLeg == nil || second(c.ID) {
-		return
-	}
-	if body(c.Before, leg).Adopted {
-		c.suffer(Verdict{Consequence: "somebody else had made it before it was adopted"})
-	}
-	through := d.through(p)
-	if len(through) == 0 {
-		return
-	}
-	more := ""
-	if n := len(through) - exposuresTold; n > 0 {
-		through, more = through[:exposuresTold], fmt.Sprintf(" and %d more", n)
-	}
-	c.suffer(Verdict{Impact: ImpactRestart, Consequence: "nothing reaches " + strings.Join(through, ", ") + more + " any more"})
-}
-
-// backEffect says whose calls stop with a gateway's route on a service cluster's router.
-func (d *draft) backEffect(p *party, c *Change) {
-	if p.gateway == nil || c.Action != Delete || c.Before.Route == nil || !second(c.ID) || len(p.gateway.ReverseExposures) == 0 {
-		return
-	}
-	if l := d.linkOn(c.Before.Route.Router); l != nil {
-		c.suffer(Verdict{Impact: ImpactRestart, Consequence: "nobody behind link " + l.owner.Name + " reaches its reverse exposures any more"})
-	}
-}
-
-// exposuresTold is how many exposures a consequence names.
-const exposuresTold = 5
-
-// through are the exposures whose targets lie behind a link, sorted.
-func (d *draft) through(p *party) []string {
-	behind := d.behind(p)
-	var all []string
-	for i := range d.in.Estate.Gateways {
-		g := &d.in.Estate.Gateways[i]
-		for _, x := range g.Exposures {
-			if a := x.Target.Address; behind.IsValid() && a.IsValid() && behind.Contains(a) {
-				all = append(all, g.Owner.Path()+"/"+x.Name)
-			}
-		}
-	}
-	return union(all, nil)
-}
-
-// behind is the service cluster's range that a link leads to, as far as its route tells.
-func (d *draft) behind(p *party) netip.Prefix {
-	if p.link != nil {
-		return p.link.CIDR
-	}
-	r := d.in.Observed[resource.ID{Kind: resource.KindRoute, Name: p.owner.Name}]
-	return body(&r, route).Destination
 }

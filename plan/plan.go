@@ -106,6 +106,7 @@ type Change struct {
 	Reason      string        `json:"reason"`               // in words
 	Drift       bool          `json:"drift,omitempty"`      // live moved; false: the manifests moved
 	Proof       string        `json:"proof,omitempty"`      // of ownership, on every delete, release and replace
+	Credential  string        `json:"credential,omitempty"` // in words: whose it is made with, where there are several
 	Needs       []resource.ID `json:"needs,omitempty"`      // changes of this plan that come first, sorted
 	Impact      Impact        `json:"impact"`
 	Interrupts  []string      `json:"interrupts,omitempty"`  // peers whose tunnel this interrupts, sorted

@@ -27,6 +27,7 @@ func (d *draft) explain(p *party) {
 			c.Drift = c.Drift && !slices.ContainsFunc(p.changes, meant)
 			c.Reason = cmp.Or(mover, d.reason(p, c, why))
 		}
+		c.Credential = d.credential(p, c)
 		d.effect(p, c)
 	}
 }

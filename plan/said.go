@@ -21,6 +21,7 @@ func (c *Change) said() string {
 	add("interrupts ", strings.Join(c.Interrupts, ", "))
 	add("must act: ", strings.Join(c.Customers, ", "))
 	add("ours: ", c.Proof)
+	add("by ", c.Credential)
 	if c.Drift {
 		parts = append(parts, "drift")
 	}

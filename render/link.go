@@ -53,7 +53,7 @@ func Link(in LinkInput) (resource.Graph, error) {
 	if in.Ledger.Cross() {
 		share := l.id(resource.KindNetworkShare)
 		l.add(resource.Resource{ID: share, NetworkShare: &resource.NetworkShare{
-			Network: in.Facts.NetworkID, Project: in.Link.CustomerProject, Foreign: in.Shared, By: in.Operators,
+			Network: in.Facts.NetworkID, Project: in.Link.CustomerProject, Foreign: in.Shared, By: in.Operators, Attested: l.attested(),
 		}}, group)
 		before = append(before, share)
 	}
@@ -118,6 +118,16 @@ func (l *linking) leg() *resource.TransitLeg {
 		Router: l.in.Router.ID, RouterName: l.in.Router.Name,
 		Project: l.in.Link.CustomerProject, Adopted: l.in.Ledger.Adopted != "", By: l.in.Customers,
 	}
+}
+
+// attested is who has said that the customer's project may be joined, and when; empty:
+// nobody.
+func (l *linking) attested() string {
+	a, err := l.in.Link.Attested()
+	if err != nil {
+		return ""
+	}
+	return a.String()
 }
 
 // address is the leg's: the one that was allocated here or, in a customer's project, that

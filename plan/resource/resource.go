@@ -123,6 +123,8 @@ type NetworkShare struct {
 	Network string `json:"network"`      // network ID
 	Project string `json:"project"`      // the customer's
 	By      string `json:"by,omitempty"` // for people: by whose credential it is made; not compared
+	// Attested says for people who has attested that project, and when; not compared.
+	Attested string `json:"attested,omitempty"`
 
 	Foreign bool     `json:"foreign,omitempty"` // observed: another hand shared it; used, and never taken back
 	Users   []string `json:"users,omitempty"`   // observed: IDs of that project's ports on the network, sorted; they keep it shared

@@ -8,13 +8,34 @@ import (
 	"github.com/vpnctl/vpnctl/plan/resource"
 )
 
-// subject says in one line what a resource that comes is: its address, its
-// allocations, where it leads. Changes of what is there say it by attributes.
+// subject says in one line what a resource that comes is, or a link's or a service
+// cluster's that goes: its address, its allocations, where it leads. Changes of what is
+// there say it by attributes. Where there are several it says whose credential does it, and
+// of a share who has attested that it may be.
 func subject(c plan.Change, verbose bool) string {
-	if c.After == nil || c.Action == plan.Update || c.Action == plan.Delete {
-		return ""
+	what := ""
+	switch {
+	case c.Action == plan.Delete && c.Linked():
+		what = resourceLine(c.Before, verbose)
+	case c.After != nil && c.Action != plan.Update:
+		what = resourceLine(c.After, verbose)
 	}
-	switch r := c.After; {
+	switch {
+	case c.Credential == "":
+	case what == "":
+		what = "by " + c.Credential
+	default:
+		what += ", by " + c.Credential
+	}
+	if c.After != nil && c.After.NetworkShare != nil && c.After.NetworkShare.Attested != "" {
+		what += dot + "attested by " + c.After.NetworkShare.Attested
+	}
+	return what
+}
+
+// resourceLine is what a resource is.
+func resourceLine(r *resource.Resource, verbose bool) string {
+	switch {
 	case r.SecurityGroup != nil:
 		return allocations(r.SecurityGroup.Ledger, verbose)
 	case r.Port != nil:
@@ -22,21 +43,13 @@ func subject(c plan.Change, verbose bool) string {
 	case r.FloatingIP != nil:
 		return floatingIP(*r.FloatingIP)
 	case r.TransitLeg != nil:
-		return "address " + r.TransitLeg.Address + ", joins router " + cmp.Or(r.TransitLeg.RouterName, r.TransitLeg.Router) + by(r.TransitLeg.By)
+		return "address " + r.TransitLeg.Address + ", joins router " + cmp.Or(r.TransitLeg.RouterName, r.TransitLeg.Router)
 	case r.NetworkShare != nil:
-		return "network " + r.NetworkShare.Network + " for project " + r.NetworkShare.Project + by(r.NetworkShare.By)
+		return "shares network " + r.NetworkShare.Network + " with project " + r.NetworkShare.Project
 	case r.Route != nil:
-		return r.Route.Destination.String() + " via " + r.Route.NextHop + " on " + cmp.Or(r.Route.RouterName, r.Route.Router) + by(r.Route.By)
+		return r.Route.Destination.String() + " via " + r.Route.NextHop + " on " + cmp.Or(r.Route.RouterName, r.Route.Router)
 	}
 	return ""
-}
-
-// by says whose credential makes something, where there are several.
-func by(credential string) string {
-	if credential == "" {
-		return ""
-	}
-	return ", by " + credential
 }
 
 // allocations writes a ledger for people: "service CIDR 100.64.7.0/24 · erp .10".

@@ -16,6 +16,14 @@ type Attestation struct {
 	At  time.Time // midnight UTC where only a day was written
 }
 
+// String is "network team, 2026-11-30", with the time where one was written.
+func (a Attestation) String() string {
+	if a.At.Equal(a.At.UTC().Truncate(24 * time.Hour)) {
+		return a.Who + ", " + a.At.UTC().Format(time.DateOnly)
+	}
+	return a.Who + ", " + a.At.Format(time.RFC3339)
+}
+
 // What keeps a link from being attested.
 var (
 	ErrNotAttested = errors.New("the tenant's isolation is not attested")
