@@ -26,7 +26,7 @@ func crossing(name, legPort string) []resource.Resource {
 	}
 }
 
-// TestTheEndOfACrossing: route, leg, share, ledger, in that order; and what can't go, or is
+// TestTheEndOfACrossing: leg, route, share, ledger, in that order; and what can't go, or is
 // not ours, stays by name.
 func TestTheEndOfACrossing(t *testing.T) {
 	share := func(edit func(*resource.NetworkShare)) func([]resource.Resource) []resource.Resource {
@@ -36,16 +36,16 @@ func TestTheEndOfACrossing(t *testing.T) {
 		edit func([]resource.Resource) []resource.Resource
 		want []string
 	}{
-		"all of it": {nil, []string{"delete route/north", "delete transit-leg/north", "delete network-share/north", "delete security-group/north"}},
+		"all of it": {nil, []string{"delete transit-leg/north", "delete route/north", "delete network-share/north", "delete security-group/north"}},
 		"the customer has another port there": {share(func(s *resource.NetworkShare) { s.Users = append(s.Users, "theirs") }), []string{
-			"delete route/north", "delete transit-leg/north",
+			"delete transit-leg/north", "delete route/north",
 			"delete network-share/north, held: port theirs of project p is still on the network",
 			"delete security-group/north, held: waits for openstack.network-share/north, which is held",
 		}},
 		"another hand shared the network": {func(all []resource.Resource) []resource.Resource {
 			all[1].NetworkShare.Foreign, all[1].Proof = true, ""
 			return all
-		}, []string{"delete route/north", "delete transit-leg/north", "delete security-group/north", "kept network-share/north: added by someone else"}},
+		}, []string{"delete transit-leg/north", "delete route/north", "delete security-group/north", "kept network-share/north: added by someone else"}},
 		"the customer's side was given up": {func(all []resource.Resource) []resource.Resource {
 			all[1].NetworkShare.Left, all[2].TransitLeg.Left = "left there", "left there"
 			return all
@@ -56,8 +56,9 @@ func TestTheEndOfACrossing(t *testing.T) {
 			other[1].NetworkShare.Foreign, other[1].Proof = true, ""
 			return append(all, other...)
 		}, []string{
-			"delete route/north", "delete transit-leg/north", "delete route/south", "delete transit-leg/south",
-			"delete network-share/north", "delete security-group/north", "delete security-group/south", "kept network-share/south: added by someone else",
+			"delete transit-leg/north", "delete route/north", "delete transit-leg/south",
+			"delete network-share/north", "delete security-group/north", "delete route/south", "delete security-group/south",
+			"kept network-share/south: added by someone else",
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

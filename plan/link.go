@@ -112,7 +112,8 @@ func (d *draft) barred(x pair) bool {
 func (c *Change) wayBack() bool { return c.ID.Kind == resource.KindRoute && second(c.ID) }
 
 // afterReverseRoutes has the end of a leg wait for the routes on its router that lead to
-// gateways: Neutron takes no interface away under them one that stays keeps the leg.
+// gateways: Neutron takes no interface away under them. One that stays keeps the leg. In our
+// own project they wait for the forward route, which is the first to go.
 func (d *draft) afterReverseRoutes(p *party) {
 	for _, c := range p.changes {
 		leg := body(c.Before, leg)
@@ -123,6 +124,9 @@ func (d *draft) afterReverseRoutes(p *party) {
 			o, planned := d.changes[id]
 			if planned && o.Action == Delete {
 				c.Needs = append(c.Needs, id)
+				if !d.crosses(p) {
+					o.need(p.changes, func(f *Change) bool { return f.Action == Delete && f.Before.Route != nil })
+				}
 				continue
 			}
 			d.refuse(Refusal{

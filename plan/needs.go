@@ -130,11 +130,18 @@ func (d *draft) announces(c *Change) bool {
 }
 
 // step is where in a removal a change stands: the pods go first, then what leads
-// to the port, then the port, then what let it be made, then the group with the ledger.
+// to the port, then the port, then what let it be made, then the group with the ledger. Of
+// a link into a customer's project the leg goes before the route to it: where its side
+// refuses, the rest stands.
 func step(c *Change) int {
+	crossing := c.Owner.Kind == vpn.KindClusterLink && c.Credential != ""
 	switch {
 	case !c.ID.Kind.Cloud():
 		return 0
+	case crossing && c.ID.Kind == resource.KindTransitLeg:
+		return 2
+	case crossing && c.ID.Kind == resource.KindRoute:
+		return 4
 	case c.Action == Update: // draining begins
 		return 1
 	case c.ID.Kind == resource.KindRoute:
