@@ -2,9 +2,11 @@ package roster
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	vpnv1alpha1 "github.com/vpnctl/vpnctl/crds/vpn/v1alpha1"
 )
 
@@ -68,10 +70,22 @@ func (m Manifest) leaving(goal Goal, r Readiness) (v Verdict, said bool) {
 	return Verdict{}, false
 }
 
-// stuck says what only an edit of a link's manifest mends; empty: nothing.
+// mendedByEdit are reasons of a link into a customer's project that no waiting mends: what
+// its manifest says, or which project its credential is for. A credential that is missing,
+// or isn't taken, may still come.
+var mendedByEdit = []string{
+	ipsecv1alpha1.ReasonAttestationMissing, ipsecv1alpha1.ReasonAttestationMalformed, ipsecv1alpha1.ReasonSecretName,
+	ipsecv1alpha1.ReasonCredentialsProject, ipsecv1alpha1.ReasonCredentialsAreOperators,
+}
+
+// stuck says what only an edit of a link's manifest mends, or another credential; empty:
+// nothing.
 func (l Link) stuck() string {
 	for _, c := range l.Conditions {
-		if c.Status == False && c.Type == vpnv1alpha1.ConditionValidated && !l.Outdated(c) {
+		if c.Status != False || l.Outdated(c) {
+			continue
+		}
+		if c.Type == vpnv1alpha1.ConditionValidated || c.Type != vpnv1alpha1.ConditionReady && slices.Contains(mendedByEdit, c.Reason) {
 			return c.text()
 		}
 	}
