@@ -69,7 +69,7 @@ func (r *relations) idle(name string, l *link) {
 	field := fmt.Sprintf("%s[%d].link", cloudsField, i)
 	switch {
 	case l == nil && !r.reading.lost:
-		c.warn(field, refuse("there is no ClusterLink %s", quoted(name)).did(name, r.linkNames(nil)))
+		c.warn(field, refuse("there is no ClusterLink %s; as long as anything of such a link is there, this entry has to stay", quoted(name)).did(name, r.linkNames(nil)))
 	case l != nil && !l.foreign:
 		at := l.position("")
 		c.warn(field, refuse("has no effect: %s stays in our own project (%s)", l, at), at)

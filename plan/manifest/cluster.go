@@ -3,6 +3,7 @@ package manifest
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	estatev1alpha1 "github.com/vpnctl/vpnctl/crds/estate/v1alpha1"
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
@@ -38,7 +39,8 @@ type Cluster struct {
 }
 
 // FromCluster reads the manifests that a cluster holds, and the Estate from its file.
-// Of two that clash the one that comes later in the list is not valid. What is wrong
+// Of two that clash the one that comes later in the list is not valid; of two links the
+// younger one. What is wrong
 // with a manifest stays with its gateway; what is wrong with the Estate's file is
 // returned, and then there is nothing else.
 func FromCluster(estateFile string, held []Standing) (*Cluster, Diagnostics) {
@@ -78,6 +80,7 @@ func (r *reading) cluster(name string, o *object, held []Standing) (*Cluster, Di
 	for _, o := range objects {
 		o.placeless = true // one line of JSON is no place
 	}
+	byAge(objects)
 	r.objectsInto(&e, objects)
 	c := &Cluster{Estate: e, Invalid: map[vpn.Owner]Diagnostics{}, Unreadable: map[vpn.Owner]bool{}, Found: map[string]Diagnostics{}}
 	for _, o := range objects {
@@ -94,6 +97,17 @@ func (r *reading) cluster(name string, o *object, held []Standing) (*Cluster, Di
 	}
 	c.keepValid()
 	return c, warnings.sort()
+}
+
+// byAge brings the links into the order in which they were made, after all others.
+func byAge(objects []*object) {
+	born := func(o *object) string { // RFC 3339, in UTC
+		if v := o.root.Find("metadata.creationTimestamp"); v != nil && o.kind == ipsecv1alpha1.KindClusterLink {
+			return v.Text
+		}
+		return ""
+	}
+	slices.SortStableFunc(objects, func(a, b *object) int { return strings.Compare(born(a), born(b)) })
 }
 
 // blame holds what is wrong with a manifest against the gateway that it belongs to.

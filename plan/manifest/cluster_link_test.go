@@ -100,6 +100,29 @@ func TestLinksOfACluster(t *testing.T) {
 	}
 }
 
+// TestTheYoungerOfTwoLinksIsNotValid, whatever their names: the other one may stand.
+func TestTheYoungerOfTwoLinksIsNotValid(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "vpnctl.yaml")
+	if err := os.WriteFile(file, []byte(clusterEstate), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for field, clash := range map[string]struct{ from, to string }{
+		"spec.serviceClusterCIDR":   {"10.50.0.0/16", "10.40.0.0/16"},
+		"spec.serviceClusterRouter": {"south-router", "north-router"},
+	} {
+		older := strings.NewReplacer("name: south", "name: south\n  creationTimestamp: '2026-11-29T09:00:00Z'", clash.from, clash.to,
+			"  credentialsSecretRef: {name: clusterlink-south, namespace: vpn-system}\n", "", "  customerProjectID: 0f3c2a\n", "").Replace(south)
+		younger := strings.Replace(north, "name: north,", "name: north, creationTimestamp: '2026-11-30T08:00:00Z',", 1)
+		c, _ := FromCluster(file, held(t, younger+"---\n"+older))
+		if len(c.Estate.Links) != 1 || c.Estate.Links[0].Owner.Name != "south" {
+			t.Errorf("%s: valid are %v, want the older one alone: %v", field, c.Estate.Links, c.Found)
+		}
+		if d := c.Invalid[vpn.Owner{Kind: vpn.KindClusterLink, Name: "north"}]; len(d) != 1 || d[0].Field != field {
+			t.Errorf("%s: of the younger one is said %v", field, d)
+		}
+	}
+}
+
 // TestALinkComesWhole: what its author wrote comes out of a cluster, annotations too.
 func TestALinkComesWhole(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "vpnctl.yaml")

@@ -26,7 +26,7 @@ func (r *relations) linkNetworks() {
 			open = open[:len(open)-1]
 		}
 		if len(open) > 0 {
-			oneNetwork(open[len(open)-1], l)
+			r.oneNetwork(open[len(open)-1], l)
 		}
 		open = append(open, l)
 	}
@@ -34,9 +34,10 @@ func (r *relations) linkNetworks() {
 
 const networkField = "spec.serviceClusterCIDR"
 
-// oneNetwork reports two links for one network at the later place.
-func oneNetwork(a, b *link) {
-	if b.position(networkField).compare(a.position(networkField)) < 0 {
+// oneNetwork reports two links for one network at the one that comes later: in files by its
+// place, in a cluster by its age.
+func (r *relations) oneNetwork(a, b *link) {
+	if slices.Index(r.links, b) < slices.Index(r.links, a) {
 		a, b = b, a
 	}
 	at := a.position(networkField)
