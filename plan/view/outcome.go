@@ -47,12 +47,15 @@ type Outcome struct {
 // an apply that failed, and the report says so.
 func Outcomes(w io.Writer, report Report) error {
 	r := &reporter{Report: report, ink: ink(report.Color)}
-	done, gateways := 0, 0
+	var gateways, links figure
 	var unfinished []*ownerOutcome
 	for _, o := range owners(r.Outcomes) {
-		if !o.owner.IsZero() {
-			gateways++
-			done += btoi(o.finished())
+		switch {
+		case o.owner.IsZero():
+		case o.owner.Gateway():
+			gateways.count(o.finished())
+		default:
+			links.count(o.finished())
 		}
 		if !o.finished() {
 			unfinished = append(unfinished, o)
@@ -73,7 +76,7 @@ func Outcomes(w io.Writer, report Report) error {
 		}
 	}
 	r.required()
-	r.closing(done, gateways)
+	r.closing(gateways, links)
 	r.left()
 	return write(w, r.b.String())
 }
@@ -156,17 +159,37 @@ const reportIndent = "    "
 // closing counts what was done, by the plan's rule and of all that was planned. The
 // changes that list what stands are made only where something has changed: where
 // a gateway failed they may be missing among the outcomes.
-func (r *reporter) closing(done, gateways int) {
+func (r *reporter) closing(gateways, links figure) {
 	changes, all := counted(r.Outcomes)
 	s := fmt.Sprintf("Applied %s", count(changes, "change"))
 	if changes < all {
 		all = max(all, r.Plan.Summary().Pending())
-		s = fmt.Sprintf("%d of %s applied, %d of %s done", done, count(gateways, "gateway"), changes, count(all, "change"))
+		s = fmt.Sprintf("%s applied, %d of %s done", applied(gateways, links), changes, count(all, "change"))
 	}
 	if r.Elapsed > 0 {
 		s += " in " + seconds(r.Elapsed)
 	}
 	r.line(s + ".")
+}
+
+// figure is how many there are, and how many of them are finished.
+type figure struct{ done, all int }
+
+func (f *figure) count(finished bool) {
+	f.all++
+	f.done += btoi(finished)
+}
+
+// applied is "2 of 3 gateways and 1 of 1 link", without those of which there are none.
+func applied(gateways, links figure) string {
+	var parts []string
+	if gateways.all > 0 || links.all == 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s", gateways.done, count(gateways.all, "gateway")))
+	}
+	if links.all > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s", links.done, count(links.all, "link")))
+	}
+	return strings.Join(parts, " and ")
 }
 
 // counted is how many of the changes that count were done, and how many there are.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,33 @@ func TestOutcomes(t *testing.T) {
 			}
 			golden(t, "outcomes_"+t.Name()[len("TestOutcomes/"):]+".txt", b.Bytes())
 		})
+	}
+}
+
+// TestAnApplyCountsLinksApart: a link is no gateway.
+func TestAnApplyCountsLinksApart(t *testing.T) {
+	change := func(kind, namespace, name string, done bool) Outcome {
+		o := vpn.Owner{Kind: kind, Namespace: namespace, Name: name}
+		c := plan.Change{ID: resource.ID{Kind: resource.KindSecurityGroup, Namespace: namespace, Name: name}, Owner: o, Action: plan.Create}
+		if done {
+			return Outcome{Change: c, Done: true}
+		}
+		return Outcome{Change: c, Failed: true, Err: errors.New("no")}
+	}
+	gateway, link := change(vpn.KindVPNGateway, "acme", "dc1", true), change(vpn.KindClusterLink, "", "north", true)
+	for want, all := range map[string][]Outcome{
+		"1 of 1 gateway and 0 of 1 link applied, 1 of 2 changes done.": {gateway, change(vpn.KindClusterLink, "", "south", false)},
+		"0 of 1 gateway and 1 of 1 link applied, 1 of 2 changes done.": {change(vpn.KindVPNGateway, "acme", "dc2", false), link},
+		"1 of 2 links applied, 1 of 2 changes done.":                   {link, change(vpn.KindClusterLink, "", "south", false)},
+		"1 of 2 gateways applied, 1 of 2 changes done.":                {gateway, change(vpn.KindVPNGateway, "acme", "dc2", false)},
+	} {
+		var b bytes.Buffer
+		if err := Outcomes(&b, Report{Outcomes: all}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(b.String(), "\n"+want+"\n") {
+			t.Errorf("want %q at the end of\n%s", want, b.String())
+		}
 	}
 }
 
