@@ -21,6 +21,10 @@ func TestColumns(t *testing.T) {
 		object string
 		want   string
 	}{
+		"ipsec.bnerd.net_clusterlinks.yaml": {
+			`{metadata: {name: north}, spec: {serviceClusterRouter: r, customerProjectID: 0f3c2a}, status: {conditions: [{type: Ready, status: "False", reason: SecretNotFound}]}}`,
+			"Name north, Router r, Customer-Project 0f3c2a (wide), Ready False, Reason SecretNotFound (wide)",
+		},
 		"ipsec.bnerd.net_ipsecgateways.yaml": {
 			`{metadata: {name: old}, status: {tunnelsUp: 1 of 3, tunnels: [{name: a, state: ESTABLISHED, up: 1 of 1}, {name: b, state: DOWN, message: no answer}, {name: c, message: later}]}}`,
 			"Name old, Tunnels 1 of 3, Message no answer (wide)",

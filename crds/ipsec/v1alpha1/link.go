@@ -15,7 +15,9 @@ import (
 // +kubebuilder:printcolumn:name="Router",type=string,JSONPath=`.spec.serviceClusterRouter`
 // +kubebuilder:printcolumn:name="CIDR",type=string,JSONPath=`.spec.serviceClusterCIDR`
 // +kubebuilder:printcolumn:name="Transit-IP",type=string,JSONPath=`.status.transitIP`
+// +kubebuilder:printcolumn:name="Customer-Project",type=string,JSONPath=`.spec.customerProjectID`,priority=1
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="the name must be a DNS label: at most 63 lower-case letters, digits and hyphens"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.credentialsSecretRef) || self.spec.credentialsSecretRef.name == 'clusterlink-' + self.metadata.name",message="credentialsSecretRef.name must be clusterlink-<name of the link>"
