@@ -11,7 +11,7 @@ class Cloud:
         self.session = session.Session(v3.Password(
             auth_url=auth_url, username=user, password=password,
             project_name=project, user_domain_id="default",
-            project_domain_id="default"))
+            project_domain_id="default"), timeout=60)
         self.session.session.trust_env = False
         self.project = self.session.get_project_id()
         self.user = self.session.get_user_id()

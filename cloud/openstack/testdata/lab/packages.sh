@@ -8,6 +8,7 @@ PACKAGES=(curl mariadb-server-core mariadb-client rabbitmq-server
 
 # The Python that Debian's modules are for; the first on PATH may be another.
 python() { /usr/bin/python3 "$@"; }
+python_for() { timeout "$1" /usr/bin/python3 "${@:2}"; } # python_for SECONDS FILE...
 
 versions() { dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\n' "${PACKAGES[@]}" 2>/dev/null; }
 

@@ -51,3 +51,18 @@ start_services() {
 }
 
 counts() { [ "$(sql -N -e "select count(*) from $1")" -gt 0 ]; } # counts TABLE: has it a row?
+
+# fill asks the services for what there is to be. One of them may have started and yet
+# answer no more: then all that keep nothing in memory are started once more.
+fill() {
+    python_for 300 seed.py cloud && return
+    echo "a service does not answer; all are started again; the ends of their logs:" >&2
+    local name again=(neutron placement glance nova-conductor nova-scheduler nova-api nova-compute)
+    for ((n = ${#again[@]} - 1; n >= 0; n--)); do
+        tail -n 15 "$LOG/${again[n]}.log" >&2
+        stop "${again[n]}"
+    done
+    start_identity
+    start_services
+    python_for 300 seed.py cloud
+}
