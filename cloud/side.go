@@ -3,6 +3,7 @@ package cloud
 // Side is the customer's side of a link into another project, as it was looked at with the
 // customer's credential.
 type Side struct {
+	Project    string           // the customer's; of a link that was made, that of its ledger
 	Credential string           // whose it is, for people: "secret acme/clusterlink-north"
 	Fault      *CredentialError // why it can't be looked at; nil: it was
 }

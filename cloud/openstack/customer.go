@@ -135,7 +135,7 @@ func (d *Driver) fits(other *Driver, l vpn.Link) error {
 	case other.project == d.project:
 		return wrong(ipsecv1alpha1.ReasonCredentialsAreOperators, "it is for project "+d.project+", which is the operator's own", "give it a credential of the customer's project")
 	case other.project != l.CustomerProject:
-		return wrong(ipsecv1alpha1.ReasonCredentialsProject, "it is for project "+other.project+", but spec.customerProjectID is "+l.CustomerProject, "correct whichever of the two is wrong")
+		return wrong(ipsecv1alpha1.ReasonCredentialsProject, "it is for project "+other.project+", but the link leads into project "+l.CustomerProject, "use a credential of that project; before anything is made, spec.customerProjectID can be corrected")
 	case !slices.ContainsFunc(other.roles, acts):
 		return wrong(ipsecv1alpha1.ReasonRoleMissing, "it has neither the role member nor admin in project "+other.project+", but "+cmp.Or(strings.Join(other.roles, ", "), "none"), "make a credential with the role member")
 	}
@@ -183,7 +183,9 @@ func passes(ctx context.Context, err error) bool {
 }
 
 // side is what others may know of it.
-func (c *customer) side() cloud.Side { return cloud.Side{Credential: c.shown, Fault: c.fault} }
+func (c *customer) side() cloud.Side {
+	return cloud.Side{Project: c.link.CustomerProject, Credential: c.shown, Fault: c.fault}
+}
 
 // by says whose calls these are.
 func (c *customer) by() string { return "the customer's credential, " + c.shown }

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 
 	ipsecv1alpha1 "github.com/vpnctl/vpnctl/crds/ipsec/v1alpha1"
 	"github.com/vpnctl/vpnctl/plan"
+	"github.com/vpnctl/vpnctl/plan/alloc"
 	"github.com/vpnctl/vpnctl/plan/resource"
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
@@ -20,27 +22,41 @@ type abroad struct {
 	theirs   []port      // the customers' ports: those on the transit network, and those with our tags
 }
 
-// crossed are the links into customers' projects that have a manifest or a ledger. By
-// which credential a project is reached whose manifest has gone, the Estate may say.
+// crossed are the links into customers' projects that have a manifest or a ledger. Where
+// that is decides the ledger of one that was made: its leg, and what leads to gateways,
+// stand there, whatever a manifest says by now. By which credential a project is reached
+// whose manifest has gone, the Estate may say.
 func (v *view) crossed() []vpn.Link {
 	var all []vpn.Link
-	written := map[vpn.Owner]bool{}
+	made, written := v.crossings(), map[vpn.Owner]bool{}
 	for _, l := range v.manifest.Links {
+		written[l.Owner] = true
+		if was, known := made[l.Owner]; known {
+			l.CustomerProject, l.Cloud = was.Customer, cmp.Or(l.Cloud, v.manifest.OpenStack.Clouds[l.Owner.Name])
+		}
 		if l.Cross() {
-			written[l.Owner] = true
 			all = append(all, l)
 		}
 	}
-	for _, g := range v.groups {
-		if !v.ownLink(g) || !g.link.Cross() || written[g.Owner] {
-			continue
+	for o, was := range made {
+		if was.Cross() && !written[o] {
+			all = append(all, vpn.Link{Owner: o, CIDR: was.CIDR, CustomerProject: was.Customer, Cloud: v.manifest.OpenStack.Clouds[o.Name]})
 		}
-		written[g.Owner] = true
-		all = append(all, vpn.Link{
-			Owner: g.Owner, CIDR: g.link.CIDR, CustomerProject: g.link.Customer, Cloud: v.manifest.OpenStack.Clouds[g.Owner.Name],
-		})
 	}
 	slices.SortFunc(all, func(a, b vpn.Link) int { return a.Owner.Compare(b.Owner) })
+	return all
+}
+
+// crossings are the ledgers that say into which project a link leads: all that can be
+// relied on, and of the others those that name a customer's.
+func (v *view) crossings() map[vpn.Owner]alloc.LinkLedger {
+	all := map[vpn.Owner]alloc.LinkLedger{}
+	for _, g := range v.groups {
+		whole := g.unreadable == nil && g.link.CIDR.IsValid()
+		if _, another := all[g.Owner]; v.ownLink(g) && !another && (whole || g.link.Cross()) {
+			all[g.Owner] = g.link
+		}
+	}
 	return all
 }
 

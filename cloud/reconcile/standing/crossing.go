@@ -52,10 +52,8 @@ func crossingOf(r *reconcile.Result, l vpn.Link) *crossing {
 // customerOf is the customer's project of a link, once its credential was found to be that
 // project's.
 func customerOf(r *reconcile.Result, o vpn.Owner) string {
-	for _, l := range r.Linked {
-		if side, looked := r.Seen.Sides[o]; l.Owner == o && looked && side.Fault == nil {
-			return l.CustomerProject
-		}
+	if side := r.Seen.Sides[o]; side.Fault == nil {
+		return side.Project
 	}
 	return ""
 }
