@@ -52,6 +52,8 @@ func prepare(in Input, seen *cloud.Observation) *decision {
 	d.allocateLegs()
 	d.allocate()
 	d.checkSubnets()
+	d.checkLinkRanges()
+	d.checkCallers()
 	d.checkTargets()
 	d.render()
 	d.align()
