@@ -41,7 +41,7 @@ func (d *decision) checkCallers() {
 		gateways, sources := led[l.Owner], d.Estate.InternalSourceCIDRs
 		within := func(s netip.Prefix) bool { return s.Bits() <= l.CIDR.Bits() && s.Overlaps(l.CIDR) }
 		refused := func(r plan.Refusal) bool { return r.Owner == l.Owner }
-		if len(gateways) == 0 || len(sources) == 0 || slices.ContainsFunc(sources, within) || slices.ContainsFunc(d.refusals, refused) {
+		if !d.Options.Selects(l.Owner) || len(gateways) == 0 || len(sources) == 0 || slices.ContainsFunc(sources, within) || slices.ContainsFunc(d.refusals, refused) {
 			continue
 		}
 		slices.Sort(gateways)
