@@ -113,7 +113,8 @@ func (c *Change) wayBack() bool { return c.ID.Kind == resource.KindRoute && seco
 
 // afterReverseRoutes has the end of a leg wait for the routes on its router that lead to
 // gateways: Neutron takes no interface away under them. One that stays keeps the leg. In our
-// own project they wait for the forward route, which is the first to go.
+// own project they wait for the forward route, which is the first to go; those of a gateway
+// that goes itself wait for nobody.
 func (d *draft) afterReverseRoutes(p *party) {
 	for _, c := range p.changes {
 		leg := body(c.Before, leg)
@@ -124,7 +125,7 @@ func (d *draft) afterReverseRoutes(p *party) {
 			o, planned := d.changes[id]
 			if planned && o.Action == Delete {
 				c.Needs = append(c.Needs, id)
-				if !d.crosses(p) {
+				if !d.crosses(p) && d.party(o.Owner.String()).fate != remove {
 					o.need(p.changes, func(f *Change) bool { return f.Action == Delete && f.Before.Route != nil })
 				}
 				continue

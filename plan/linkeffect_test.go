@@ -104,3 +104,26 @@ func TestARefusedUnplugLeavesTheRest(t *testing.T) {
 		}
 	}
 }
+
+// TestAGatewayThatGoesWaitsForNoLink: what can't be taken from a link keeps no gateway.
+func TestAGatewayThatGoesWaitsForNoLink(t *testing.T) {
+	in := parting(ownLink())
+	in.Estate.Gateways, in.Desired = nil, resource.Graph{}
+	forward := resource.ID{Kind: resource.KindRoute, Name: "north"}
+	after := map[resource.ID]bool{forward: true}
+	gateway := 0
+	for _, c := range Make(in).Changes {
+		for _, id := range c.Needs {
+			after[c.ID] = after[c.ID] || after[id]
+		}
+		if c.Owner.Gateway() {
+			gateway++
+		}
+		if c.Owner.Gateway() && after[c.ID] {
+			t.Errorf("%s waits for %s", c.ID, forward)
+		}
+	}
+	if gateway == 0 {
+		t.Error("the gateway stays")
+	}
+}
