@@ -159,7 +159,7 @@ func reasoned(reason string) roster.Cluster {
 func reasons(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, folder := range []string{"crds/ipsec/v1alpha1", "crds/vpn/v1alpha1", "cloud/reconcile", "cloud/reconcile/standing", "cloud/reconcile/loop"} {
+	for _, folder := range []string{"crds/ipsec/v1alpha1", "crds/vpn/v1alpha1", "cloud", "cloud/reconcile", "cloud/reconcile/standing", "cloud/reconcile/loop"} {
 		files, err := filepath.Glob("../../" + folder + "/*.go")
 		if err != nil {
 			t.Fatal(err)
