@@ -100,18 +100,22 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 	j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
 }
 
-// abandoned tells whether a route whose next hop no port holds was ours, made for a port
-// that is gone.
+// abandoned tells whether a route was ours, made for a port that is gone.
 //
-//	on a router of our own, to a gateway's range       what leads into the transit subnet was
-//	on a customer's router, to a gateway's range       as far as our own router has the same
-//	a link's forward route                             by the leg's address in the ledger
+//	a link's forward route                         by the leg's address in the ledger, whoever
+//	                                               has that by now
+//	to an address that no port has, in the subnet
+//	  a link's forward route                       by the address that the ledger gives it
+//	  to a gateway's range, on a router of ours    any
+//	  the same on a customer's router              as far as our own router has the same route
 func (j *judgement) abandoned(o vpn.Owner, r router, to netip.Prefix, via netip.Addr) bool {
 	switch l := j.owned[o].link; {
+	case link(o) && via == l.LegAddress:
+		return true
 	case j.hops[via].ID != "" || !j.prefix.Contains(via):
 		return false
 	case link(o):
-		return via == l.LegAddress || via == l.TransitIP
+		return via == l.TransitIP
 	}
 	return r.Project == j.router.Project || slices.ContainsFunc(j.router.Routes, func(h hop) bool {
 		dest, next := h.parse()

@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -180,4 +181,34 @@ func networkOf(w *world.World, name string) string {
 	}
 	w.T.Fatalf("there is no network %s", name)
 	return ""
+}
+
+// TestTheForwardRouteGoes although its leg went first, and another port has the leg's
+// address by now.
+func TestTheForwardRouteGoes(t *testing.T) {
+	w := world.New(t, simulator.Options{})
+	w.Apply(across(w), plan.Options{})
+	leg := ""
+	for _, p := range world.Snapshot(t, w).Of("port") {
+		if strings.Contains(p.Text("description"), "ClusterLink/customer") {
+			fixed, _ := p.Attributes["fixed_ips"].([]any)
+			leg = fixed[0].(map[string]any)["ip_address"].(string)
+		}
+	}
+	w.Disturb(func(_ int, r *http.Request) simulator.Fault {
+		if strings.HasSuffix(r.URL.Path, "/remove_extraroutes") {
+			return simulator.Fault{Do: simulator.Fail, Status: http.StatusConflict}
+		}
+		return simulator.Fault{}
+	})
+	regardless(t, w, pruned(w), plan.Options{Prune: true})
+	w.Heal()
+	if got := routesOf(w, "gateway-router"); !slices.Contains(got, "10.60.0.0/16 via "+leg) {
+		t.Fatalf("the forward route is not there any more: %v", got)
+	}
+	world.NewClient(w).Post("ports", "port", map[string]any{"network_id": networkOf(w, "vpn-transit"), "fixed_ips": []map[string]any{{"ip_address": leg}}})
+	w.Apply(pruned(w), plan.Options{Prune: true})
+	if got := routesOf(w, "gateway-router"); slices.Contains(got, "10.60.0.0/16 via "+leg) {
+		t.Errorf("the forward route is left: %v", got)
+	}
 }
