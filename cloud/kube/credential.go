@@ -17,14 +17,12 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
-// Keys of a customer's Secret, which are the names of the environment. The last two may be
-// missing.
+// Keys of a customer's Secret, which are the names of the environment. Its cloud is the
+// operator's own, so the URL of its Keystone, its region and its certificates may be there
+// and are not read.
 const (
-	keyAuthURL    = "OS_AUTH_URL"
 	keyCredential = "OS_APPLICATION_CREDENTIAL_ID"
 	keySecret     = "OS_APPLICATION_CREDENTIAL_SECRET"
-	keyRegion     = "OS_REGION_NAME"
-	keyCACert     = "OS_CACERT" // certificates in PEM, never a file's name
 )
 
 // Credential is what a Secret holds of a customer's OpenStack credential. It is for
@@ -63,7 +61,7 @@ func (d *Driver) Credential(ctx context.Context, l vpn.Link) (Credential, error)
 	}
 	c := Credential{values: map[string]string{}}
 	sum := sha256.New()
-	for _, key := range []string{keyAuthURL, keyCredential, keySecret, keyRegion, keyCACert} {
+	for _, key := range []string{keyCredential, keySecret} {
 		text, err := base64.StdEncoding.DecodeString(data[key])
 		if err != nil {
 			return Credential{}, credential(ipsecv1alpha1.ReasonSecretIncomplete, "key %s of Secret %s/%s can't be read", key, ref.Namespace, ref.Name)
@@ -77,12 +75,9 @@ func (d *Driver) Credential(ctx context.Context, l vpn.Link) (Credential, error)
 
 // whole refuses a Secret that lacks something.
 func (c Credential) whole(ref vpn.NamespacedRef) error {
-	lacks := slices.DeleteFunc([]string{keyAuthURL, keyCredential, keySecret}, func(key string) bool { return c.values[key] != "" })
+	lacks := slices.DeleteFunc([]string{keyCredential, keySecret}, func(key string) bool { return c.values[key] != "" })
 	if len(lacks) > 0 {
 		return credential(ipsecv1alpha1.ReasonSecretIncomplete, "Secret %s/%s lacks %s", ref.Namespace, ref.Name, strings.Join(lacks, ", "))
-	}
-	if ca := c.values[keyCACert]; ca != "" && !strings.Contains(ca, "-----BEGIN CERTIFICATE-----") {
-		return credential(ipsecv1alpha1.ReasonSecretIncomplete, "key %s of Secret %s/%s holds no certificate in PEM", keyCACert, ref.Namespace, ref.Name)
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ type Options struct {
 	Revision string
 
 	calls *atomic.Int64 // counts the calls, for all who have it; nil: these alone
+	home  *Driver       // of a customer's credential: whose cloud it is for, see login.at
 }
 
 // Driver is cloud.Driver for OpenStack. It is safe for use by several
@@ -60,6 +61,7 @@ type Driver struct {
 	neutron  *gophercloud.ServiceClient
 	compute  *gophercloud.ServiceClient
 	http     *transport
+	keystone keystone
 	clock    Clock
 	patience time.Duration
 	customer func(ctx context.Context, l vpn.Link) (Options, error) // Options.Customer
@@ -81,6 +83,12 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.home != nil {
+		login = login.at(o.home.keystone)
+		if o.Transport == nil {
+			o.Transport = o.home.http.next
+		}
+	}
 	t := &transport{next: o.Transport, clock: o.Clock, log: o.Log, stop: o.Stop, identity: unversioned(login.auth.IdentityEndpoint),
 		secrets: login.secrets(), calls: cmp.Or(o.calls, new(atomic.Int64))}
 	if t.next == nil {
@@ -99,7 +107,7 @@ func Connect(ctx context.Context, o Options) (*Driver, error) {
 	if err := openstack.Authenticate(ctx, provider, login.auth); err != nil {
 		return nil, fmt.Errorf("logging in to %s: %w", login.shown(), login.error(err))
 	}
-	d := &Driver{http: t, clock: o.Clock, patience: o.DetachTimeout, customer: o.Customer,
+	d := &Driver{http: t, clock: o.Clock, patience: o.DetachTimeout, customer: o.Customer, keystone: login.keystone(),
 		made: map[resource.ID]string{}}
 	if d.project, d.roles, err = granted(provider); err != nil {
 		return nil, err

@@ -59,6 +59,23 @@ type login struct {
 	url      *url.URL // the auth URL; see shown
 }
 
+// keystone is where one logs in, and what one asks its catalog for.
+type keystone struct {
+	identity string
+	url      *url.URL
+	endpoint gophercloud.EndpointOpts
+}
+
+func (l login) keystone() keystone { return keystone{l.auth.IdentityEndpoint, l.url, l.endpoint} }
+
+// at is the login at another Keystone than its own. A customer's credential is taken to
+// the operator's: both projects are in one cloud, else the network could not be shared, and
+// whoever holds the credential must not say who answers for that cloud.
+func (l login) at(k keystone) login {
+	l.auth.IdentityEndpoint, l.url, l.endpoint = k.identity, k.url, k.endpoint
+	return l
+}
+
 // login chooses the entry: the one that is named, else OS_CLOUD's, else what the
 // OS_* variables say. A name that no clouds.yaml knows falls back to the
 // variables only where there is no clouds.yaml at all.

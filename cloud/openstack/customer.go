@@ -104,7 +104,15 @@ func (d *Driver) logIn(ctx context.Context, l vpn.Link) (*Driver, string, error)
 	if o.Clock.Now == nil {
 		o.Clock = d.clock
 	}
-	o.calls = d.http.calls
+	o.calls, o.home = d.http.calls, d
+	if env := o.Env; env != nil && o.Cloud == "" {
+		o.Env = func(key string) string {
+			if key == "OS_AUTH_URL" {
+				return cmp.Or(env(key), d.keystone.identity)
+			}
+			return env(key)
+		}
+	}
 	if _, err := o.complete().login(); err != nil {
 		return nil, "", &cloud.CredentialError{Reason: incomplete(err), Message: err.Error()}
 	}

@@ -242,3 +242,31 @@ func TestConditionsOfACrossing(t *testing.T) {
 		}
 	}
 }
+
+// TestACustomerIsReachedInOurCloud, whatever the credential says of where that is: whoever
+// writes it must not answer for the cloud.
+func TestACustomerIsReachedInOurCloud(t *testing.T) {
+	for _, elsewhere := range []string{"", "https://keystone.elsewhere.invalid/v3"} {
+		w := world.New(t, simulator.Options{})
+		e := across(w)
+		good := w.Credential("customer", nil).Options
+		w.Customer = func(vpn.Link) (openstack.Options, error) {
+			return openstack.Options{Clock: good.Clock, Env: func(key string) string {
+				switch key {
+				case "OS_AUTH_URL":
+					return elsewhere
+				case "OS_REGION_NAME", "OS_CACERT":
+					return "nowhere"
+				}
+				return good.Env(key)
+			}}, nil
+		}
+		w.Apply(e, plan.Options{})
+		if p := w.Plan(e, plan.Options{}); len(p.Changes)+len(p.Refusals) > 0 {
+			t.Errorf("%q: not empty: %+v %+v", elsewhere, p.Changes, p.Refusals)
+		}
+		if got := waysOn(t, w, "gateway-router"); !slices.Contains(got, "10.60.0.0/16") {
+			t.Errorf("%q: the link was not made: %v", elsewhere, got)
+		}
+	}
+}
