@@ -44,6 +44,10 @@ func (v verb) createShare(ctx context.Context) error {
 			return err
 		}
 	}
+	known := "" // by the ledger, though it wasn't seen
+	if l.Policy != alloc.PolicyPending {
+		known = l.Policy
+	}
 	begun, silent := l.Policy == alloc.PolicyPending, false // by an earlier run; by a call whose answer was lost
 	p, made, err := create(ctx, v.Driver,
 		func() (policy, bool, error) { return v.sharing(ctx, v.After.NetworkShare.Project) },
@@ -56,13 +60,13 @@ func (v verb) createShare(ctx context.Context) error {
 		p, err = v.duplicate(ctx, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, v.unmark(ctx, err, begun, silent))
+		return fmt.Errorf("%s: %w", doing, v.unmark(ctx, err, known, begun, silent))
 	}
 	now, l, err := v.linkLedger(ctx)
 	if err != nil || l.Policy != alloc.PolicyPending { // another run of this estate has written it
 		return err
 	}
-	if !made && !begun && !silent {
+	if !made && !begun && !silent && p.ID != known {
 		p.ID = "" // somebody else's, who came first
 	}
 	return v.recordPolicy(ctx, now, p.ID)
@@ -78,21 +82,21 @@ func (v verb) postShare(ctx context.Context) (policy, error) {
 	return body.Policy, err
 }
 
-// unmark takes back the mark of a policy whose creation was refused, and tells why it
-// was: one that somebody else makes after that must not be taken for ours.
+// unmark takes back the mark of a policy whose creation was refused, leaves what was known
+// before, and tells why it was: one that somebody else makes after that must not be taken for ours.
 //
 //	refused                                       the mark goes
 //	refused, after a call without an answer       stays: that call may have made one
 //	there is one, and an earlier run began it     stays: it may be ours
 //	there is one otherwise                        goes: it is another hand's
 //	no answer, or a fault                         stays
-func (v verb) unmark(ctx context.Context, met error, begun, silent bool) error {
+func (v verb) unmark(ctx context.Context, met error, known string, begun, silent bool) error {
 	if !refused(met) || silent || begun && typed(met, "DuplicateRbacPolicy") {
 		return met
 	}
 	g, l, err := v.linkLedger(ctx)
 	if err == nil && l.Policy == alloc.PolicyPending {
-		err = v.recordPolicy(ctx, g, "")
+		err = v.recordPolicy(ctx, g, known)
 	}
 	if err != nil {
 		return fmt.Errorf("%w; taking its mark off the ledger: %w", met, err)

@@ -359,3 +359,29 @@ func TestALegThatACustomerMade(t *testing.T) {
 		t.Errorf("something has changed:\n%s", cmp.Diff(before, after))
 	}
 }
+
+// TestAPolicyThatIsNotSeenAtOnce stays ours, however many lists lack it, and goes with its
+// link.
+func TestAPolicyThatIsNotSeenAtOnce(t *testing.T) {
+	for reads := range 8 {
+		w := world.New(t, simulator.Options{})
+		e := across(w)
+		w.Apply(pruned(w), plan.Options{})
+		before := w.Look()
+		w.Disturb(func(_ int, r *http.Request) simulator.Fault {
+			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/rbac-policies") {
+				return simulator.Fault{Do: simulator.Hide, Reads: reads}
+			}
+			return simulator.Fault{}
+		})
+		for range 4 {
+			_ = w.Run(t.Context(), e, plan.Options{}, 1) // one that doesn't see it may fail
+		}
+		w.Heal()
+		w.Apply(e, plan.Options{})
+		w.Apply(pruned(w), plan.Options{Prune: true})
+		if after := w.Look(); after != before {
+			t.Errorf("not seen by %d reads: something is left or gone:\n%s", reads, cmp.Diff(before, after))
+		}
+	}
+}
