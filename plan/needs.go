@@ -37,7 +37,7 @@ func (d *draft) link(p *party) {
 	for _, c := range p.changes {
 		switch {
 		case c.ID.Kind == resource.KindApplied:
-			c.need(p.changes, func(o *Change) bool { return o != c && !o.wayBack() })
+			c.need(p.changes, func(o *Change) bool { return o != c && !o.Barred })
 		case c.ID.Kind.Cloud() && (c.Action == Delete || c.Action == Release):
 			leftovers = append(leftovers, c)
 		case c.Action == Delete:
