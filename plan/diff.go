@@ -11,7 +11,8 @@ import (
 func (d *draft) build() {
 	for _, p := range d.sorted {
 		switch {
-		case p.refused:
+		case p.refused, p.fate == stay:
+			d.strand(p)
 		case p.fate == remove:
 			d.remove(p)
 		case p.fate == build:

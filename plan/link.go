@@ -107,9 +107,18 @@ func (d *draft) barred(x pair) bool {
 	return d.linkOn(x.want.Route.Router) != nil
 }
 
-// wayBack tells whether a change is that of a route on another router than the estate's,
-// which is its link's affair: the gateway is whole without it.
-func (c *Change) wayBack() bool { return c.ID.Kind == resource.KindRoute && second(c.ID) }
+// strand removes the forward route of a link that is left as it is although its leg is gone:
+// the leg's address is anybody's by now, and so would be what is sent into the link.
+func (d *draft) strand(p *party) {
+	have, there := d.in.Observed[resource.ID{Kind: resource.KindRoute, Name: p.owner.Name}]
+	if p.owner.Kind != vpn.KindClusterLink || !d.in.Options.Selects(p.owner) || !there || !have.Route.Adrift || have.Owner != p.text {
+		return
+	}
+	d.change(p, Change{
+		ID: have.ID, Action: Delete, Before: shown(&have), Attributes: attributes(&have, nil), Drift: true, Proof: have.Proof,
+	})
+	d.explain(p)
+}
 
 // afterReverseRoutes has the end of a leg wait for the routes on its router that lead to
 // gateways: Neutron takes no interface away under them. One that stays keeps the leg. In our

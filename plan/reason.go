@@ -114,6 +114,8 @@ func (d *draft) deleteReason(p *party, c *Change) string {
 	switch {
 	case p.owner.IsZero():
 		return "nothing is left to list"
+	case body(c.Before, route).Adrift && p.fate != remove && p.link != nil:
+		return "its leg is gone, and whoever gets the leg's address would get what is sent there"
 	case p.gone():
 		return NoManifest
 	case p.gateway != nil && c.Before.Route != nil && second(c.ID) && d.linkOn(c.Before.Route.Router) != nil:

@@ -93,7 +93,7 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 	case route.NextHop != "":
 	case len(route.Stale) > 0:
 		why = "destination is in the ledger, and none of its owner's ports holds the next hop"
-		route.NextHop, route.Stale = route.Stale[0], route.Stale[1:]
+		route.NextHop, route.Stale, route.Adrift = route.Stale[0], route.Stale[1:], true
 	default: // only others' next hops: no route of ours, and in the way of one
 		why = ""
 	}

@@ -101,6 +101,7 @@ type Route struct {
 	NextHop     string       `json:"nextHop"`           // address, or Unknown
 	Stale       []string     `json:"stale,omitempty"`   // observed: further next hops of the same destination that are ours and held by no port of ours any more
 	Foreign     []string     `json:"foreign,omitempty"` // observed: next hops of the same destination that are not ours
+	Adrift      bool         `json:"adrift,omitempty"`  // observed: no port of its owner has the next hop
 	By          string       `json:"by,omitempty"`      // for people: by whose credential it is written; empty: there is only one; not compared
 	Others      bool         `json:"others,omitempty"`  // observed: another hand's, to what is in no ledger; it can't outlive the gateway whose port is the next hop
 }
