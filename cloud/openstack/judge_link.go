@@ -41,7 +41,7 @@ func (j *judgement) resolveRouters() {
 		if err != nil {
 			j.Problems = append(j.Problems, plan.Refusal{
 				Owner: l.Owner, Message: "spec.serviceClusterRouter: " + err.Error(),
-				Hint: "name the service cluster's router by its ID", Reason: ipsecv1alpha1.ReasonRouterResolve,
+				Hint: "correct the name, or name the service cluster's router by its ID", Reason: ipsecv1alpha1.ReasonRouterResolve,
 			})
 			continue
 		}

@@ -68,6 +68,7 @@ func TestLinksOfACluster(t *testing.T) {
 		"an annotation that says nothing":    {`customer-side: "true"`, `customer-side: "yes"`, all[:1], "south", ipsecv1alpha1.AnnotationAbandon},
 		"an attestation that can't be read":  {"network team; 2026-11-30", "network team", all, "", ""},
 		"two for one network: the later":     {"10.50.0.0/16", "10.40.3.0/24", all[:1], "south", "10.40.0.0/16 of ClusterLink north"},
+		"a peer's own address":               {"10.50.0.0/16", "198.51.100.0/24", all[:1], "south", "holds the address of VPNPeer acme/plant1"},
 		"a network behind a peer":            {"10.50.0.0/16", "192.168.0.0/16", all[:1], "south", "behind VPNPeer acme/plant1"},
 		"a network that is already the pool": {"10.40.0.0/16", "100.64.9.0/24", all[1:], "north", "service CIDR pool"},
 	} {

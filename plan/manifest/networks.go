@@ -67,6 +67,10 @@ func (r *relations) foreignNetwork(l *link) {
 	}
 	for _, g := range r.gateways {
 		for _, p := range g.parties {
+			if outer := []netip.Addr{p.model.Address, literal(p.model.Endpoint)}; slices.ContainsFunc(outer, cidr.Contains) {
+				l.fail(networkField, refuse("%s holds the address of %s, whose tunnel would be led into it", cidr, p.whole()))
+				return
+			}
 			i := slices.IndexFunc(p.sites, func(s site) bool { return s.subnet.Overlaps(cidr) })
 			if i < 0 {
 				continue
