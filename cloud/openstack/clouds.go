@@ -318,7 +318,7 @@ func (l login) dial() (http.RoundTripper, error) {
 	return t, nil
 }
 
-// authorities are the certificates in a file, or in the text itself, as a Secret holds it.
+// authorities are the certificates in a file, or in the text itself.
 func authorities(from string) (*x509.CertPool, error) {
 	text, where := []byte(from), "the text"
 	if !strings.Contains(from, "-----BEGIN") {

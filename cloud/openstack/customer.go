@@ -27,7 +27,7 @@ type customer struct {
 
 	all   []router // the project's
 	ports []port   // what in the project carries our tags
-	joins bool     // a port of the project is on the transit network
+	joins bool     // a router there may lead to gateways, and nobody can look
 }
 
 // operators says for people that a call is made with the operator's own credential.
@@ -66,7 +66,7 @@ func (d *Driver) visit(ctx context.Context, l vpn.Link) (*customer, error) {
 //	                                reason                 passing
 //	no credential, or a wrong one   its own                no
 //	refused by Keystone             AuthenticationFailed   no
-//	Keystone has a fault, or is     Pending                no: nobody may ever answer there
+//	Keystone has a fault, or is     Pending                yes: it is our own cloud's
 //	  away
 //	nobody tells the credential     Pending                yes
 func (d *Driver) reach(ctx context.Context, l vpn.Link) *customer {
@@ -79,7 +79,7 @@ func (d *Driver) reach(ctx context.Context, l vpn.Link) *customer {
 	case errors.As(err, &fault):
 		c.fault = fault
 	case passes(ctx, err):
-		c.fault = &cloud.CredentialError{Reason: cloud.ReasonPending, Message: err.Error()}
+		c.fault = &cloud.CredentialError{Reason: cloud.ReasonPending, Message: err.Error(), Passing: true}
 	default:
 		c.fault = &cloud.CredentialError{Reason: ipsecv1alpha1.ReasonAuthentication, Message: err.Error()}
 	}

@@ -80,7 +80,7 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 	route := &resource.Route{Router: r.ID, RouterName: r.Name, Destination: to, By: j.by(o, r)}
 	for _, hop := range via {
 		switch owner, ours := j.hopOwner(hop); {
-		case ours && owner == o:
+		case ours && owner == o, j.strippedLeg(o, hop):
 			route.NextHop = hop.String()
 		case ours || j.abandoned(o, r, to, hop):
 			route.Stale = append(route.Stale, hop.String())
@@ -98,6 +98,13 @@ func (j *judgement) ledgerRoute(o vpn.Owner, r router, to netip.Prefix, via []ne
 		why = ""
 	}
 	j.Graph.Add(resource.Resource{ID: j.routeID(o, r, to), Owner: o.String(), Ref: r.ID, Proof: why, Route: route})
+}
+
+// strippedLeg tells whether the port that has a next hop is a link's leg by the ledger, with
+// our tags or without: as long as it stands the route is in use.
+func (j *judgement) strippedLeg(o vpn.Owner, via netip.Addr) bool {
+	leg := j.owned[o].link.Leg
+	return link(o) && leg != "" && j.hops[via].ID == leg
 }
 
 // abandoned tells whether a route was ours, made for a port that is gone.

@@ -61,8 +61,8 @@ func (v *view) crossings() map[vpn.Owner]alloc.LinkLedger {
 }
 
 // customerTime is how long the look at one customer's project may take, with the login. It
-// costs a second or two; where nobody answers the run goes on without that customer, and
-// the estate's lock and all others wait no longer.
+// costs a second or two; where nobody answers the run goes on without that customer. The
+// estate's lock and all others wait as long for each customersAtOnce who don't answer.
 const customerTime = 30 * time.Second
 
 // customersAtOnce is how many customers' projects are looked at side by side.
@@ -123,8 +123,14 @@ func (v *view) gatherTheirs() {
 		return twice || !foreign[p.Project] || p.Project == v.router.Project
 	})
 	for _, c := range v.sides {
-		c.joins = len(v.using(c.link)) > 0
+		seen := slices.ContainsFunc(v.sides, func(o *customer) bool { return o.Driver != nil && o.project == c.link.CustomerProject })
+		c.joins = !seen && !v.givenUp(c.link.Owner) && len(v.using(c.link)) > 0
 	}
+}
+
+// givenUp tells whether it is on record that a link's customer's side may be left behind.
+func (v *view) givenUp(o vpn.Owner) bool {
+	return slices.ContainsFunc(v.groups, func(g ledgered) bool { return v.ownLink(g) && g.Owner == o && g.link.Abandoned })
 }
 
 // customerOf is the customer's side of a link; nil: it has none.

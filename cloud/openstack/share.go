@@ -57,10 +57,12 @@ func (v verb) createShare(ctx context.Context) error {
 			return p, err
 		})
 	if typed(err, "DuplicateRbacPolicy") {
-		p, err = v.duplicate(ctx, err)
+		if p, err = v.duplicate(ctx, err); err != nil && begun {
+			return fmt.Errorf("%s: %w", doing, err) // it may be ours
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", doing, v.unmark(ctx, err, known, begun, silent))
+		return fmt.Errorf("%s: %w", doing, v.unmark(ctx, err, known, silent))
 	}
 	now, l, err := v.linkLedger(ctx)
 	if err != nil || l.Policy != alloc.PolicyPending { // another run of this estate has written it
@@ -83,15 +85,10 @@ func (v verb) postShare(ctx context.Context) (policy, error) {
 }
 
 // unmark takes back the mark of a policy whose creation was refused, leaves what was known
-// before, and tells why it was: one that somebody else makes after that must not be taken for ours.
-//
-//	refused                                       the mark goes
-//	refused, after a call without an answer       stays: that call may have made one
-//	there is one, and an earlier run began it     stays: it may be ours
-//	there is one otherwise                        goes: it is another hand's
-//	no answer, or a fault                         stays
-func (v verb) unmark(ctx context.Context, met error, known string, begun, silent bool) error {
-	if !refused(met) || silent || begun && typed(met, "DuplicateRbacPolicy") {
+// before, and tells why it was refused: one that somebody else makes after that must not be
+// taken for ours. After a call without an answer, which may have made one, the mark stays.
+func (v verb) unmark(ctx context.Context, met error, known string, silent bool) error {
+	if !refused(met) || silent {
 		return met
 	}
 	g, l, err := v.linkLedger(ctx)

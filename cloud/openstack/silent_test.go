@@ -32,7 +32,7 @@ func (s silent) RoundTrip(r *http.Request) (*http.Response, error) {
 // what it ends with is a fault like others.
 func TestACustomerWhoNeverAnswers(t *testing.T) {
 	for path, want := range map[string]cloud.CredentialError{
-		"/auth/tokens": {Reason: cloud.ReasonPending},
+		"/auth/tokens": {Reason: cloud.ReasonPending, Passing: true},
 		"/routers":     {Reason: "RouterResolveFailed", Passing: true},
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestACustomersServicesAreAskedTwice(t *testing.T) {
 		want   cloud.CredentialError
 		calls  int
 	}{
-		"Keystone has a fault":      {"/auth/tokens", http.StatusServiceUnavailable, cloud.CredentialError{Reason: cloud.ReasonPending}, 2},
+		"Keystone has a fault":      {"/auth/tokens", http.StatusServiceUnavailable, cloud.CredentialError{Reason: cloud.ReasonPending, Passing: true}, 2},
 		"Keystone refuses":          {"/auth/tokens", http.StatusForbidden, cloud.CredentialError{Reason: "AuthenticationFailed"}, 1},
 		"Neutron has a fault":       {"/routers", http.StatusServiceUnavailable, cloud.CredentialError{Reason: "RouterResolveFailed", Passing: true}, 2},
 		"Neutron asks for patience": {"/routers", http.StatusTooManyRequests, cloud.CredentialError{Reason: "RouterResolveFailed", Passing: true}, 2},

@@ -81,7 +81,8 @@ func (d *decision) keepLost() {
 	for o := range d.lost {
 		applied := resource.ID{Kind: resource.KindApplied, Name: o.Name}
 		for id, have := range d.seen.Graph {
-			if have.Owner == o.String() && id != applied && !id.Kind.Manifest() {
+			adrift := have.Route != nil && have.Route.Adrift // it leads to nobody, and goes
+			if have.Owner == o.String() && id != applied && !id.Kind.Manifest() && !adrift {
 				d.desired.Add(have)
 			}
 		}

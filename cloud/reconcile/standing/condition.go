@@ -95,6 +95,7 @@ type account struct {
 	rollout  cloud.Rollout
 	fresh    bool            // nothing of it was there when the run looked
 	blocked  string          // why it is left as it is, although its manifests may ask for something else
+	unrouted bool            // of a link: its forward route does not stand
 	awaited  []string        // of a link: gateways without a way back for which none is planned
 	missing  []vpn.SecretRef // Secrets of its peers that are not in the cluster
 }

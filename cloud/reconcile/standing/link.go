@@ -54,6 +54,8 @@ func (a *account) linkConditions() []cloud.Condition {
 	all := []cloud.Condition{a.validated()}
 	for _, s := range linkStages {
 		switch {
+		case s.condition == ipsecv1alpha1.ConditionRouteInstalled:
+			all = append(all, a.routed(s))
 		case s.condition != ipsecv1alpha1.ConditionTransitNetworkShared:
 			all = append(all, a.stage(s))
 		case a.crossing != nil:
@@ -62,6 +64,16 @@ func (a *account) linkConditions() []cloud.Condition {
 	}
 	all = append(all, a.reverseRoutes())
 	return append(all, ready(all))
+}
+
+// routed tells of the forward route, which may be gone although nothing is planned for it:
+// that of a link without its leg is taken away, and made with the leg.
+func (a *account) routed(s stage) cloud.Condition {
+	c := a.stage(s)
+	if c.Status == True && a.unrouted {
+		return Say(s.condition, Unknown, ReasonPending, "waits for the transit leg")
+	}
+	return c
 }
 
 // reverseRoutes tells whether every gateway that needs a way back from the service
@@ -147,7 +159,7 @@ func Awaited(r *reconcile.Result) map[vpn.Owner][]vpn.Owner {
 		if want.Route == nil || !known || !o.Gateway() {
 			continue
 		}
-		_, there := r.Seen.Graph[id]
+		there := stood(r, id)
 		if l, on := w[want.Route.Router]; on && (moving[id] || !there) {
 			all[l] = append(all[l], o)
 		}
@@ -196,8 +208,14 @@ func after(r *reconcile.Result, report *cloud.Report, w ways) aftermath {
 // stands tells whether something desired is in place.
 func (a aftermath) stands(id resource.ID) bool {
 	done, moved := a.moves[id]
-	_, there := a.Seen.Graph[id]
-	return done || there && !moved
+	return done || stood(a.Result, id) && !moved
+}
+
+// stood tells whether something was in place when a run looked. Of a route there may be no
+// more than another hand's.
+func stood(r *reconcile.Result, id resource.ID) bool {
+	have, there := r.Seen.Graph[id]
+	return there && (have.Route == nil || have.Route.NextHop != "")
 }
 
 // facts are what is known of an owner by now.

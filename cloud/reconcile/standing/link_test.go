@@ -36,11 +36,14 @@ func wayBack(o vpn.Owner, a plan.Action) plan.Change {
 	}
 }
 
+// forward is the link's own route.
+var forward = resource.ID{Kind: resource.KindRoute, Name: north.Name}
+
 // linked is what a run knows of one link, and of gateways behind it.
 func linked(changes ...plan.Change) *reconcile.Result {
 	return &reconcile.Result{
 		Plan:     plan.Plan{Changes: changes, Owners: []plan.Owner{{Owner: north}}},
-		Seen:     &cloud.Observation{Graph: resource.Graph{}, Facts: resource.Facts{Gateways: map[string]resource.GatewayFacts{}}},
+		Seen:     &cloud.Observation{Graph: resource.Graph{forward: {ID: forward, Route: &resource.Route{NextHop: "10.254.0.3"}}}, Facts: resource.Facts{Gateways: map[string]resource.GatewayFacts{}}},
 		Linked:   []vpn.Link{{Owner: north}},
 		Links:    map[vpn.Owner]render.LinkInput{north: {Router: render.Router{ID: service}, Ledger: alloc.LinkLedger{TransitIP: netip.MustParseAddr("10.254.0.3")}}},
 		Gateways: []vpn.Gateway{{Owner: dc1}, {Owner: dc2}},
@@ -134,6 +137,14 @@ func TestConditionsOfALink(t *testing.T) {
 		"its router isn't found": {
 			result: refused(plan.Refusal{Message: "no router", Reason: ipsecv1alpha1.ReasonRouterResolve}),
 			want:   map[string]string{"LegAttached": "False RouterResolveFailed", "Ready": "False RouterResolveFailed"},
+		},
+		"its router isn't found, nor a forward route": {
+			result: func() *reconcile.Result {
+				x := refused(plan.Refusal{Message: "no router", Reason: ipsecv1alpha1.ReasonRouterResolve})
+				delete(x.Seen.Graph, forward)
+				return x
+			}(),
+			want: map[string]string{"LegAttached": "False RouterResolveFailed", "RouteInstalled": "Unknown Pending", "Ready": "False RouterResolveFailed"},
 		},
 		"no address is free": {
 			result: refused(plan.Refusal{Message: "full", Reason: vpnv1alpha1.ReasonAllocationFailed}),

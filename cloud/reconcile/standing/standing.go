@@ -63,6 +63,7 @@ func Of(r *reconcile.Result, report *cloud.Report, rollouts map[vpn.Owner]cloud.
 	all, ledgers, now := make([]Gateway, 0, len(accounts)), ledgersAfter(r, report), after(r, report, w)
 	for o, a := range accounts {
 		if a.link {
+			a.unrouted = !now.stands(resource.ID{Kind: resource.KindRoute, Name: o.Name})
 			all = append(all, Gateway{Owner: o, Conditions: a.linkConditions(), Link: now.link(o)})
 		} else {
 			all = append(all, standingOf(r, o, a, ledgers, report))
