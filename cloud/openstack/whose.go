@@ -58,7 +58,7 @@ func (v verb) blame(err error) error {
 }
 
 // beyondAll are the routers of all customers' projects, as they were observed. An error
-// names a customer's project that could not be looked at, and where a leg is.
+// names a customer's project whose routers may lead to gateways, and can't be looked at.
 func (d *Driver) beyondAll() ([]router, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

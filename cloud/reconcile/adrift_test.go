@@ -14,6 +14,17 @@ import (
 	"github.com/vpnctl/vpnctl/plan/vpn"
 )
 
+// legOf is the leg of the link into the customer's project.
+func legOf(w *world.World) simulator.Object {
+	for _, p := range world.Snapshot(w.T, w).Of("port") {
+		if strings.Contains(p.Text("description"), "ClusterLink/customer") {
+			return p
+		}
+	}
+	w.T.Fatal("the link has no leg")
+	return simulator.Object{}
+}
+
 // TestNothingLeadsToALegThatIsGone: a customer takes the leg away, and the router with it.
 // The link is refused, or has lost its manifest, and all the same nothing leads any more to
 // an address that anybody may get.
@@ -28,12 +39,9 @@ func TestNothingLeadsToALegThatIsGone(t *testing.T) {
 			w.Apply(e, plan.Options{})
 			before := routesOf(w, "gateway-router")
 			c := world.ClientAs(w, "customer")
-			for _, p := range world.Snapshot(t, w).Of("port") {
-				if strings.Contains(p.Text("description"), "ClusterLink/customer") {
-					c.Put("routers/"+p.Text("device_id")+"/remove_router_interface", map[string]any{"port_id": p.ID})
-					c.Remove("routers/" + p.Text("device_id"))
-				}
-			}
+			leg := legOf(w)
+			c.Put("routers/"+leg.Text("device_id")+"/remove_router_interface", map[string]any{"port_id": leg.ID})
+			c.Remove("routers/" + leg.Text("device_id"))
 			left(&e)
 			var planned []string
 			for _, x := range w.Plan(e, plan.Options{}).Changes {
@@ -66,11 +74,7 @@ func TestALegInUseIsLedTo(t *testing.T) {
 	e := across(w)
 	w.Apply(e, plan.Options{})
 	before := routesOf(w, "gateway-router")
-	for _, p := range world.Snapshot(t, w).Of("port") {
-		if strings.Contains(p.Text("description"), "ClusterLink/customer") {
-			world.ClientAs(w, "customer").Put("ports/"+p.ID+"/tags", map[string]any{"tags": []string{}})
-		}
-	}
+	world.ClientAs(w, "customer").Put("ports/"+legOf(w).ID+"/tags", map[string]any{"tags": []string{}})
 	p := w.Plan(e, plan.Options{})
 	if len(p.Refusals) != 1 || len(p.Changes) > 0 {
 		t.Errorf("refusals %+v, changes %+v", p.Refusals, p.Changes)
@@ -87,17 +91,13 @@ func TestALinkGivenUpLeadsNowhere(t *testing.T) {
 	w.Apply(across(w), plan.Options{})
 	e := givenUp(w)
 	w.Apply(e, plan.Options{})
-	c := world.ClientAs(w, "customer")
-	for _, p := range world.Snapshot(t, w).Of("port") {
-		if strings.Contains(p.Text("description"), "ClusterLink/customer") {
-			for _, r := range routesOf(w, "customer-router") {
-				destination, hop, _ := strings.Cut(r, " via ")
-				c.Put("routers/"+p.Text("device_id")+"/remove_extraroutes", map[string]any{"router": map[string]any{
-					"routes": []map[string]any{{"destination": destination, "nexthop": hop}}}})
-			}
-			c.Put("routers/"+p.Text("device_id")+"/remove_router_interface", map[string]any{"port_id": p.ID})
-		}
+	c, leg := world.ClientAs(w, "customer"), legOf(w)
+	for _, r := range routesOf(w, "customer-router") {
+		destination, hop, _ := strings.Cut(r, " via ")
+		c.Put("routers/"+leg.Text("device_id")+"/remove_extraroutes", map[string]any{"router": map[string]any{
+			"routes": []map[string]any{{"destination": destination, "nexthop": hop}}}})
 	}
+	c.Put("routers/"+leg.Text("device_id")+"/remove_router_interface", map[string]any{"port_id": leg.ID})
 	w.Apply(e, plan.Options{})
 	for _, r := range routesOf(w, "gateway-router") {
 		if strings.HasPrefix(r, "10.60.0.0/16 ") {

@@ -188,13 +188,8 @@ func networkOf(w *world.World, name string) string {
 func TestTheForwardRouteGoes(t *testing.T) {
 	w := world.New(t, simulator.Options{})
 	w.Apply(across(w), plan.Options{})
-	leg := ""
-	for _, p := range world.Snapshot(t, w).Of("port") {
-		if strings.Contains(p.Text("description"), "ClusterLink/customer") {
-			fixed, _ := p.Attributes["fixed_ips"].([]any)
-			leg = fixed[0].(map[string]any)["ip_address"].(string)
-		}
-	}
+	fixed, _ := legOf(w).Attributes["fixed_ips"].([]any)
+	leg := fixed[0].(map[string]any)["ip_address"].(string)
 	w.Disturb(func(_ int, r *http.Request) simulator.Fault {
 		if strings.HasSuffix(r.URL.Path, "/remove_extraroutes") {
 			return simulator.Fault{Do: simulator.Fail, Status: http.StatusConflict}
